@@ -1,0 +1,54 @@
+//===- Compile.h - from model IR to a plan ----------------------*- C++ -*-===//
+//
+// The compiler's door: plain types only, so that tools which only want a plan see no MLIR.
+//
+//===----------------------------------------------------------------------===//
+#ifndef GC_COMPILER_COMPILE_H
+#define GC_COMPILER_COMPILE_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gc {
+
+struct CompileOptions {
+  std::string device = "cpu";
+  std::string target; // CUDA: sm_80 ...
+  // The optimizer; defaults are PyTorch's.
+  std::string optimizer = "sgd";
+  double lr = 1e-3;
+  double momentum = 0;
+  double dampening = 0;
+  double weightDecay = 0;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+  bool nesterov = false;
+  // Memory.
+  long accumulate = 1; // micro-batches in a step
+  bool accumulateAuto = false;
+  std::string remat = "none";
+  uint64_t budgetBytes = 0; // 0: none
+  std::string costs;        // profile of measured seconds
+  bool keepGradients = false; // so that they can be dumped
+  bool evaluate = false;      // also an inference-mode command list
+  int threads = 0;            // that will run the plan; 0: all of this machine
+  std::string dumpKernels;    // directory for the generated code
+};
+
+struct CompileResult {
+  std::vector<uint8_t> plan;
+  std::string report; // JSON
+  int exitCode = 0;   // as interface.md numbers them
+  std::string error;  // every diagnostic, one a line, when exitCode is not 0
+};
+
+/// Compiles the text of a module. `name` names the file in messages. Needs neither data nor device.
+/// Never throws or exits: bad input comes back as an error.
+CompileResult compileModel(const std::string &text, const std::string &name,
+                           const CompileOptions &options);
+
+} // namespace gc
+
+#endif

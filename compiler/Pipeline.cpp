@@ -1,0 +1,80 @@
+//===- Pipeline.cpp - the order of the passes -----------------------------===//
+#include "compiler/Pipeline.h"
+#include "compiler/cpu/SelectKernels.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "passes/Passes.h"
+#include "runtime/hal/cpu/library/Library.h"
+
+using namespace mlir;
+
+namespace gc {
+
+void buildTrainPipeline(OpPassManager &passes, const CompileOptions &options) {
+  if (options.evaluate)
+    passes.addPass(createInferencePass());
+  passes.addPass(createAutodiffPass());
+  OptimizerPassOptions optimizer;
+  optimizer.kind = options.optimizer;
+  optimizer.lr = options.lr;
+  optimizer.momentum = options.momentum;
+  optimizer.dampening = options.dampening;
+  optimizer.nesterov = options.nesterov;
+  optimizer.weightDecay = options.weightDecay;
+  optimizer.beta1 = options.beta1;
+  optimizer.beta2 = options.beta2;
+  optimizer.epsilon = options.epsilon;
+  optimizer.keepGradients = options.keepGradients;
+  passes.addPass(createOptimizerPass(optimizer));
+  passes.addPass(createExpandPass());
+  passes.addNestedPass<func::FuncOp>(createFusePass());
+  passes.addPass(cpu::createSelectKernelsPass(options.threads));
+}
+
+namespace {
+struct TrainPipelineOptions : PassPipelineOptions<TrainPipelineOptions> {
+  Option<std::string> optimizer{*this, "optimizer", llvm::cl::desc("sgd, adam or adamw"),
+                                llvm::cl::init("sgd")};
+  Option<double> lr{*this, "lr", llvm::cl::desc("learning rate"), llvm::cl::init(1e-3)};
+  Option<double> momentum{*this, "momentum", llvm::cl::desc("sgd: momentum"), llvm::cl::init(0)};
+  Option<double> dampening{*this, "dampening", llvm::cl::desc("sgd: dampening"),
+                           llvm::cl::init(0)};
+  Option<bool> nesterov{*this, "nesterov", llvm::cl::desc("sgd: Nesterov momentum"),
+                        llvm::cl::init(false)};
+  Option<double> weightDecay{*this, "weight-decay", llvm::cl::desc("weight decay"),
+                             llvm::cl::init(0)};
+  Option<double> beta1{*this, "beta1", llvm::cl::desc("adam: beta 1"), llvm::cl::init(0.9)};
+  Option<double> beta2{*this, "beta2", llvm::cl::desc("adam: beta 2"), llvm::cl::init(0.999)};
+  Option<double> epsilon{*this, "epsilon", llvm::cl::desc("adam: epsilon"), llvm::cl::init(1e-8)};
+  Option<bool> keepGradients{*this, "keep-gradients",
+                             llvm::cl::desc("keep gradients to the end of the step"),
+                             llvm::cl::init(false)};
+  Option<bool> evaluate{*this, "evaluate", llvm::cl::desc("add the model in inference mode"),
+                        llvm::cl::init(false)};
+};
+} // namespace
+
+void registerTrainPipeline() {
+  cpu::registerSelectKernelsPass();
+  PassPipelineRegistration<TrainPipelineOptions>(
+      "gc-train", "the whole road from a model to a placed training step (CPU)",
+      [](OpPassManager &passes, const TrainPipelineOptions &given) {
+        CompileOptions options;
+        options.optimizer = given.optimizer;
+        options.lr = given.lr;
+        options.momentum = given.momentum;
+        options.dampening = given.dampening;
+        options.nesterov = given.nesterov;
+        options.weightDecay = given.weightDecay;
+        options.beta1 = given.beta1;
+        options.beta2 = given.beta2;
+        options.epsilon = given.epsilon;
+        options.keepGradients = given.keepGradients;
+        options.evaluate = given.evaluate;
+        buildTrainPipeline(passes, options);
+        PlanMemoryPassOptions memory;
+        memory.reserve = static_cast<int64_t>(runtime::cpu::kTransientPoolBytes);
+        passes.addPass(createPlanMemoryPass(memory));
+      });
+}
+
+} // namespace gc

@@ -1,0 +1,306 @@
+//===- PlanBuilder.cpp - placed IR to a plan file -------------------------===//
+#include "compiler/PlanBuilder.h"
+#include "compiler/MemoryAtPeak.h"
+#include "compiler/cpu/CpuTarget.h"
+#include "passes/analysis/Dependence.h"
+#include "runtime/hal/cpu/library/Library.h"
+#include "runtime/plan/PlanFile.h"
+
+using namespace mlir;
+
+namespace gc {
+namespace {
+
+plan::DType dtypeOf(Type type) {
+  Type element = cast<ShapedType>(type).getElementType();
+  if (element.isF32())
+    return plan::DType_F32;
+  if (element.isInteger(32))
+    return plan::DType_I32;
+  return element.isInteger(64) ? plan::DType_I64 : plan::DType_U8;
+}
+
+class Builder {
+public:
+  Builder(ModuleOp module, const MemoryPlan &memory, const CompileOptions &options,
+          nlohmann::json &report)
+      : module(module), memory(memory), options(options), report(report),
+        target(module.getContext(), options.threads) {}
+
+  FailureOr<std::vector<uint8_t>> run() {
+    plan.version = runtime::kPlanVersion;
+    plan.model = module.getSymName().value_or("model").str();
+    for (const PlannedBuffer &buffer : memory.buffers)
+      addBuffer(buffer);
+    addVariables();
+    addInputs();
+    for (const PlannedFunction &function : memory.functions)
+      if (failed(addFunction(function)))
+        return failure();
+    spanPersistentBuffers();
+    if (failed(addKernels()))
+      return failure();
+    addMemory();
+    report["commands"] = plan.micro_batch->commands.size();
+    report["evaluate_commands"] = plan.evaluate ? plan.evaluate->commands.size() : 0;
+    plan.report = report.dump();
+    flatbuffers::FlatBufferBuilder builder(1 << 20);
+    plan::FinishPlanBuffer(builder, plan::Plan::Pack(builder, &plan));
+    return std::vector<uint8_t>(builder.GetBufferPointer(),
+                                builder.GetBufferPointer() + builder.GetSize());
+  }
+
+private:
+  void addBuffer(const PlannedBuffer &buffer) {
+    auto b = std::make_unique<plan::BufferT>();
+    b->name = buffer.name;
+    b->kind = kindOf(buffer);
+    if (buffer.type) {
+      b->dtype = dtypeOf(buffer.type);
+      b->shape = cast<ShapedType>(buffer.type).getShape().vec();
+    } else {
+      b->dtype = plan::DType_U8;
+      b->shape = {buffer.bytes};
+    }
+    b->offset = buffer.offset;
+    b->bytes = buffer.bytes;
+    plan.buffers.push_back(std::move(b));
+  }
+
+  plan::BufferKind kindOf(const PlannedBuffer &buffer) {
+    switch (buffer.kind) {
+    case StorageKind::Variable:
+      break;
+    case StorageKind::Input:
+      return plan::BufferKind_Input;
+    case StorageKind::Activation:
+      return plan::BufferKind_Activation;
+    case StorageKind::Gradient:
+      return plan::BufferKind_Gradient;
+    case StorageKind::Workspace:
+      return plan::BufferKind_Workspace;
+    case StorageKind::Metric:
+      return plan::BufferKind_Metric;
+    }
+    Operation *variable = SymbolTable::lookupSymbolIn(module, buffer.name);
+    auto state = dyn_cast<StateOp>(variable);
+    if (!state)
+      return plan::BufferKind_Parameter;
+    switch (state.getRole()) {
+    case StateRole::Optimizer:
+      return plan::BufferKind_OptimizerState;
+    case StateRole::Accumulator:
+      return plan::BufferKind_Gradient;
+    case StateRole::RunningStatistic:
+    case StateRole::Generator:
+      return plan::BufferKind_State;
+    }
+    llvm_unreachable("all roles are handled");
+  }
+
+  static std::unique_ptr<plan::InitializerT> initializer(InitAttr init) {
+    auto result = std::make_unique<plan::InitializerT>();
+    result->kind = static_cast<plan::InitKind>(init.getKind());
+    ArrayRef<double> values = init.getValues();
+    double *fields[] = {&result->a, &result->b, &result->c, &result->d};
+    for (auto [field, value] : llvm::zip(fields, values))
+      *field = value;
+    return result;
+  }
+
+  void addVariables() {
+    auto add = [&](StringRef name, Type type, InitAttr init, plan::VariableRole role) {
+      auto v = std::make_unique<plan::VariableT>();
+      v->name = name.str();
+      v->buffer = memory.variables.lookup(name);
+      v->role = role;
+      v->init = initializer(init);
+      v->file_shape = cast<ShapedType>(type).getShape().vec();
+      plan.variables.push_back(std::move(v));
+      return plan.variables.back().get();
+    };
+    for (Operation &op : *module.getBody()) {
+      if (auto parameter = dyn_cast<ParameterOp>(op)) {
+        auto *v = add(parameter.getSymName(), parameter.getType(), parameter.getInit(),
+                      plan::VariableRole_Parameter);
+        plan.parameters += elementCount(parameter.getType());
+        if (auto shape = parameter.getFileShape()) {
+          v->file_shape = shape->vec();
+          v->file_split = parameter.getFileSplit()->vec();
+          for (int64_t axis : *parameter.getFilePermutation())
+            v->file_permutation.push_back(static_cast<int32_t>(axis));
+        }
+      } else if (auto state = dyn_cast<StateOp>(op)) {
+        static constexpr plan::VariableRole roles[] = {
+            plan::VariableRole_RunningStatistic, plan::VariableRole_OptimizerState,
+            plan::VariableRole_Accumulator, plan::VariableRole_Generator};
+        add(state.getSymName(), state.getType(), state.getInit(),
+            roles[static_cast<size_t>(state.getRole())]);
+      }
+    }
+  }
+
+  void addInputs() {
+    for (auto &[name, slots] : memory.inputs) {
+      auto input = std::make_unique<plan::InputT>();
+      input->name = name;
+      input->slots.assign(slots.begin(), slots.end());
+      plan.inputs.push_back(std::move(input));
+    }
+  }
+
+  LogicalResult addFunction(const PlannedFunction &planned) {
+    func::FuncOp function = planned.function;
+    bool evaluate = planned.list == "evaluate";
+    auto &list = evaluate ? plan.evaluate : planned.list == "step" ? plan.step : plan.micro_batch;
+    if (!list)
+      list = std::make_unique<plan::CommandListT>();
+    commandsOf.clear();
+    for (Operation &op : function.getBody().front().without_terminator()) {
+      int first = static_cast<int>(list->commands.size());
+      auto part = [&](unsigned buffer, int64_t offset, int64_t bytes) {
+        return addPart(buffer, offset, bytes, first, evaluate);
+      };
+      if (failed(target.lower(&op, buffersOf(op, planned), part, list->commands)))
+        return failure();
+      commandsOf.push_back({first, static_cast<int>(list->commands.size()) - 1});
+      if (auto gradient = dyn_cast<GradientOp>(op))
+        keepGradient(gradient, planned);
+    }
+    setLives(planned, evaluate, static_cast<int>(list->commands.size()));
+    addMetrics(planned, evaluate);
+    auto image = llvm::find_if(function.getArguments(), [](BlockArgument argument) {
+      return cast<ShapedType>(argument.getType()).getRank() > 0;
+    });
+    if (!evaluate && image != function.getArguments().end()) {
+      plan.micro_batches = options.accumulate;
+      plan.batch = cast<ShapedType>(image->getType()).getDimSize(0) * plan.micro_batches;
+    }
+    return success();
+  }
+
+  cpu::OpBuffers buffersOf(Operation &op, const PlannedFunction &planned) {
+    cpu::OpBuffers buffers;
+    for (Value operand : op.getOperands())
+      buffers.operands.push_back(planned.buffers.lookup(operand));
+    for (Value result : op.getResults())
+      buffers.results.push_back(planned.buffers.lookup(result));
+    for (FlatSymbolRefAttr variable : variablesWritten(&op))
+      buffers.variables.push_back(memory.variables.lookup(variable.getValue()));
+    if (auto it = planned.workspaces.find(&op); it != planned.workspaces.end())
+      buffers.workspace = static_cast<int>(it->second);
+    return buffers;
+  }
+
+  unsigned addPart(unsigned whole, int64_t offset, int64_t bytes, int command, bool evaluate) {
+    const plan::BufferT &from = *plan.buffers[whole];
+    if (offset == 0 && bytes == static_cast<int64_t>(from.bytes))
+      return whole;
+    auto part = std::make_unique<plan::BufferT>();
+    part->name = from.name;
+    part->kind = from.kind;
+    part->dtype = plan::DType_F32;
+    part->shape = {bytes / 4};
+    part->offset = from.offset + offset;
+    part->bytes = bytes;
+    part->part_of = static_cast<int>(whole);
+    part->evaluate = evaluate;
+    part->first_command = part->last_command = command;
+    plan.buffers.push_back(std::move(part));
+    return plan.buffers.size() - 1;
+  }
+
+  void keepGradient(GradientOp gradient, const PlannedFunction &planned) {
+    for (auto &variable : plan.variables)
+      if (variable->name == gradient.getParameter())
+        variable->gradient_buffer = static_cast<int>(planned.buffers.lookup(gradient.getGradient()));
+  }
+
+  // Lives are counted in ops until now; a plan counts commands. An op without commands lives at the
+  // one that follows it.
+  void setLives(const PlannedFunction &planned, bool evaluate, int commands) {
+    auto visit = [&](unsigned index) {
+      const PlannedBuffer &planned = memory.buffers[index];
+      if (planned.last == INT32_MAX)
+        return;
+      int end = static_cast<int>(commandsOf.size());
+      plan::BufferT &buffer = *plan.buffers[index];
+      buffer.evaluate = evaluate;
+      buffer.first_command = std::min(commandsOf[planned.first].first, commands - 1);
+      buffer.last_command = planned.last >= end
+                                ? commands - 1
+                                : std::max(buffer.first_command, commandsOf[planned.last].second);
+    };
+    for (auto &[value, index] : planned.buffers)
+      visit(index);
+    for (auto &[op, index] : planned.workspaces)
+      visit(index);
+  }
+
+  void spanPersistentBuffers() {
+    int commands = static_cast<int>(plan.micro_batch->commands.size() +
+                                    (plan.step ? plan.step->commands.size() : 0));
+    for (auto [planned, buffer] : llvm::zip(memory.buffers, plan.buffers))
+      if (planned.last == INT32_MAX)
+        buffer->last_command = commands - 1;
+  }
+
+  void addMetrics(const PlannedFunction &planned, bool evaluate) {
+    func::FuncOp function = planned.function;
+    Operation *terminator = function.getBody().front().getTerminator();
+    for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
+      auto name = function.getResultAttrOfType<StringAttr>(i, "gc.output");
+      int buffer = static_cast<int>(planned.buffers.lookup(value));
+      if (name && name.getValue() == "loss")
+        (evaluate ? plan.evaluate_loss : plan.loss) = buffer;
+      else if (name && name.getValue() == "correct")
+        (evaluate ? plan.evaluate_correct : plan.correct) = buffer;
+    }
+    function.walk([&](CrossEntropyOp loss) {
+      plan.classes = cast<ShapedType>(loss.getLogits().getType()).getDimSize(1);
+    });
+  }
+
+  LogicalResult addKernels() {
+    cpu::CodegenOptions codegen;
+    codegen.dumpDirectory = options.dumpKernels;
+    FailureOr<cpu::KernelLibrary> library = target.finish(codegen);
+    if (failed(library))
+      return failure();
+    plan.kernels = std::make_unique<plan::KernelsT>();
+    plan.kernels->object = std::move(library->object);
+    plan.kernels->symbols = std::move(library->symbols);
+    report["kernels"] = plan.kernels->symbols.size();
+    plan.target = std::make_unique<plan::TargetT>();
+    plan.target->device = "cpu";
+    plan.target->cpu = library->cpu;
+    plan.target->features = library->features;
+    plan.target->library_version = runtime::cpu::libraryVersion();
+    return success();
+  }
+
+  void addMemory() {
+    plan.arena_bytes = memory.arenaBytes;
+    plan.memory = std::make_unique<plan::MemoryT>(memoryAtPeak(plan, memory.lowerBound));
+    report["arena_bytes"] = memory.arenaBytes;
+    report["lower_bound_bytes"] = memory.lowerBound;
+    report["packing_optimal"] = memory.optimal;
+  }
+
+  ModuleOp module;
+  const MemoryPlan &memory;
+  const CompileOptions &options;
+  nlohmann::json &report;
+  cpu::CpuTarget target;
+  plan::PlanT plan;
+  SmallVector<std::pair<int, int>> commandsOf; // of each op of the function being lowered
+};
+
+} // namespace
+
+FailureOr<std::vector<uint8_t>> buildPlan(ModuleOp module, const MemoryPlan &memory,
+                                          const CompileOptions &options, nlohmann::json &report) {
+  return Builder(module, memory, options, report).run();
+}
+
+} // namespace gc

@@ -1,0 +1,19 @@
+//===- PlanBuilder.h - placed IR to a plan file -----------------*- C++ -*-===//
+#ifndef GC_COMPILER_PLANBUILDER_H
+#define GC_COMPILER_PLANBUILDER_H
+
+#include "compiler/Compile.h"
+#include "passes/PlanMemory.h"
+#include <nlohmann/json.hpp>
+
+namespace gc {
+
+/// Lowers every op of the planned functions for the CPU and writes the plan. `report` is completed
+/// with what is known only here and stored in the plan.
+mlir::FailureOr<std::vector<uint8_t>> buildPlan(mlir::ModuleOp module, const MemoryPlan &memory,
+                                                const CompileOptions &options,
+                                                nlohmann::json &report);
+
+} // namespace gc
+
+#endif

@@ -1,0 +1,164 @@
+//===- OpKernels.cpp - The kernels of one op, while they are built --------===//
+#include "compiler/cpu/kernels/OpKernels.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace gc::cpu {
+
+Range itemRange(KernelBuilder &k, Expr begin, Expr end, int64_t size, int64_t total) {
+  return {begin * double(size), k.minimum(end * double(size), k.index(total))};
+}
+
+RowChunks chunkRows(int64_t rows, int64_t channels) {
+  // Enough chunks for many threads, each at most half a megabyte so that a second look at it finds
+  // it in the cache, and not so small that the partial sums weigh.
+  int64_t elements = std::clamp<int64_t>(rows * channels / 48, 16384, 131072);
+  int64_t perChunk = std::max<int64_t>(1, elements / channels);
+  perChunk = std::min(perChunk, rows);
+  return {perChunk, (rows + perChunk - 1) / perChunk};
+}
+
+OpKernels::OpKernels(Operation *op, ArrayRef<int> aliases, ModuleOp module,
+                     llvm::StringMap<unsigned> &bodies, unsigned &count)
+    : op(op), context(op->getContext()), name(op->getName().stripDialect().str()),
+      aliases(aliases), module(module), bodies(bodies), count(count) {}
+
+OpKernels::OpKernels(MLIRContext *context, StringRef name, ModuleOp module,
+                     llvm::StringMap<unsigned> &bodies, unsigned &count)
+    : context(context), name(name.str()), module(module), bodies(bodies), count(count) {}
+
+int OpKernels::canonical(int buffer) const {
+  if (!op || buffer < 0 || buffer >= int(op->getNumOperands()))
+    return buffer;
+  // The same value twice is one buffer; then, where it shares a result's bytes, the result.
+  for (int i = 0; i <= buffer; ++i)
+    if (op->getOperand(i) == op->getOperand(buffer))
+      for (unsigned j = i; j < op->getNumOperands(); ++j)
+        if (op->getOperand(j) == op->getOperand(buffer) && j < aliases.size() && aliases[j] >= 0)
+          return op->getNumOperands() + aliases[j];
+  for (int i = 0; i < buffer; ++i)
+    if (op->getOperand(i) == op->getOperand(buffer))
+      return i;
+  return buffer;
+}
+
+BufferUse OpKernels::operand(unsigned index, ArrayRef<int64_t> shape) const {
+  auto type = cast<RankedTensorType>(op->getOperand(index).getType());
+  return {int(index), SmallVector<int64_t>(shape), type.getElementType()};
+}
+BufferUse OpKernels::operand(unsigned index) const {
+  return operand(index, cast<RankedTensorType>(op->getOperand(index).getType()).getShape());
+}
+BufferUse OpKernels::result(unsigned index, ArrayRef<int64_t> shape) const {
+  auto type = cast<RankedTensorType>(op->getResult(index).getType());
+  return {int(op->getNumOperands() + index), SmallVector<int64_t>(shape), type.getElementType()};
+}
+BufferUse OpKernels::result(unsigned index) const {
+  return result(index, cast<RankedTensorType>(op->getResult(index).getType()).getShape());
+}
+BufferUse OpKernels::variable(unsigned index, ArrayRef<int64_t> shape, Type element) const {
+  return {int(op->getNumOperands() + op->getNumResults() + index), SmallVector<int64_t>(shape),
+          element};
+}
+BufferUse OpKernels::scratch(ArrayRef<int64_t> shape) const { return plain(workspace, shape); }
+BufferUse OpKernels::plain(int buffer, ArrayRef<int64_t> shape) const {
+  return {buffer, SmallVector<int64_t>(shape), Float32Type::get(context)};
+}
+
+void OpKernels::add(StringRef suffix, ArrayRef<BufferUse> uses, int64_t items, int64_t grain,
+                    Body body) {
+  for (const BufferUse &use : uses)
+    if (use.buffer == workspace) {
+      int64_t bytes = use.element.getIntOrFloatBitWidth() / 8;
+      for (int64_t size : use.shape)
+        bytes *= size;
+      workspaceBytes = std::max(workspaceBytes, bytes);
+    }
+  if (!module || items == 0)
+    return;
+
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  Location location = op ? op->getLoc() : UnknownLoc::get(context);
+  llvm::SmallMapVector<int, MemRefType, 8> arguments;
+  for (const BufferUse &use : uses)
+    arguments.insert({canonical(use.buffer), MemRefType::get(use.shape, use.element)});
+  SmallVector<Type> inputs;
+  for (auto [buffer, type] : arguments)
+    inputs.push_back(type);
+  inputs.append(2, builder.getIndexType());
+  auto function = func::FuncOp::create(builder, location, "kernel",
+                                       builder.getFunctionType(inputs, {}));
+  Block *block = function.addEntryBlock();
+  builder.setInsertionPointToStart(block);
+  KernelBuilder kernel(builder, location);
+  SmallVector<Value> memrefs;
+  for (const BufferUse &use : uses) {
+    auto *found = arguments.find(canonical(use.buffer));
+    Value argument = block->getArgument(found - arguments.begin());
+    auto type = MemRefType::get(use.shape, use.element);
+    if (argument.getType() != type) {
+      // The same bytes in another shape.
+      SmallVector<int64_t> strides(use.shape.size(), 1);
+      for (int64_t i = int64_t(use.shape.size()) - 2; i >= 0; --i)
+        strides[i] = strides[i + 1] * use.shape[i + 1];
+      argument = memref::ReinterpretCastOp::create(builder, location, type, argument,
+                                                   /*offset=*/0, use.shape, strides);
+    }
+    memrefs.push_back(argument);
+  }
+  size_t last = block->getNumArguments();
+  body(kernel, memrefs, kernel.wrap(block->getArgument(last - 2)),
+       kernel.wrap(block->getArgument(last - 1)));
+  func::ReturnOp::create(builder, location);
+
+  // Different ops often need the same loop, for instance to combine partial sums.
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  function.print(stream, OpPrintingFlags().useLocalScope().elideLargeElementsAttrs(1 << 20));
+  auto [entry, isNew] = bodies.try_emplace(text, count);
+  if (isNew) {
+    std::string symbol = "k" + std::to_string(count++) + "_" + name;
+    if (!suffix.empty())
+      symbol += "_" + suffix.str();
+    function.setName(symbol);
+  } else {
+    function.erase();
+  }
+  KernelDispatch dispatch;
+  dispatch.kernel = entry->second;
+  for (auto [buffer, type] : arguments)
+    dispatch.buffers.push_back(buffer);
+  dispatch.items = items;
+  dispatch.grain = grain;
+  dispatches.push_back(std::move(dispatch));
+}
+
+void addCombineSums(OpKernels &kernels, ArrayRef<BufferUse> results, int64_t chunks,
+                    int64_t channels, double scale) {
+  SmallVector<BufferUse> uses{kernels.scratch({int64_t(results.size()), chunks, channels})};
+  uses.append(results.begin(), results.end());
+  kernels.add("combine", uses, (channels + lanes - 1) / lanes, grainOf(chunks * lanes),
+              [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
+                Range range = itemRange(k, begin, end, lanes, channels);
+                for (size_t s = 0; s < results.size(); ++s) {
+                  Expr array = k.index(s);
+                  Value sum = buffers[1 + s];
+                  k.loop(range.begin, range.end, [&](Expr c) { k.store(k.f32(0), sum, {c}); });
+                  k.loop(k.index(0), k.index(chunks), [&](Expr chunk) {
+                    k.loop(range.begin, range.end, [&](Expr c) {
+                      k.store(k.load(sum, {c}) + k.load(buffers[0], {array, chunk, c}), sum, {c});
+                    });
+                  });
+                  if (scale != 1)
+                    k.loop(range.begin, range.end,
+                           [&](Expr c) { k.store(k.load(sum, {c}) * k.f32(scale), sum, {c}); });
+                }
+              });
+}
+
+} // namespace gc::cpu

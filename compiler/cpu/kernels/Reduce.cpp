@@ -1,0 +1,360 @@
+//===- Reduce.cpp - Sums, means and maxima over dimensions ----------------===//
+//
+// Neighbouring dimensions of one kind (kept or reduced) are one; dimensions of size 1 are none.
+// What is left alternates. The innermost dimension decides the loop:
+//   reduced: rows are folded in vectors, an item is an element of the result;
+//   kept:    columns are added up row by row, an item is a block of columns.
+// Where that leaves too few items for the threads, the (only) reduced dimension is cut into chunks
+// whose results meet in the workspace and are combined in order by a second kernel.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/cpu/kernels/OpKernels.h"
+
+using namespace mlir;
+
+namespace gc::cpu {
+namespace {
+
+constexpr int64_t columnBlock = 1024; // columns of an item
+constexpr int64_t rowBlock = 64;      // rows summed before they are added to the rest
+constexpr int64_t fewItems = 16;      // fewer would leave threads idle
+constexpr int64_t rowChunk = 16384;   // elements of a row in an item, where rows are cut
+
+struct Reduction {
+  SmallVector<int64_t> sizes;
+  SmallVector<bool> isReduced;
+  bool isMaximum = false;
+  double scale = 1;
+
+  int64_t rank() const { return sizes.size(); }
+  bool innerIsReduced() const { return isReduced.back(); }
+  /// Columns of the result: its innermost dimension, where that is the input's.
+  int64_t columns() const { return innerIsReduced() ? 1 : sizes.back(); }
+  /// Elements of the result apart from columns.
+  int64_t kept() const {
+    int64_t product = 1;
+    for (auto [size, reduced] : llvm::zip_equal(ArrayRef(sizes).drop_back(), ArrayRef(isReduced).drop_back()))
+      product *= reduced ? 1 : size;
+    return product;
+  }
+  unsigned reducedDimensions() const { return llvm::count(isReduced, true); }
+};
+
+Reduction collapse(ArrayRef<int64_t> shape, ArrayRef<int64_t> dimensions) {
+  Reduction reduction;
+  for (auto [d, size] : llvm::enumerate(shape)) {
+    bool reduced = llvm::is_contained(dimensions, int64_t(d));
+    if (size == 1)
+      continue;
+    if (!reduction.sizes.empty() && reduction.isReduced.back() == reduced) {
+      reduction.sizes.back() *= size;
+    } else {
+      reduction.sizes.push_back(size);
+      reduction.isReduced.push_back(reduced);
+    }
+  }
+  if (reduction.sizes.empty()) {
+    reduction.sizes.push_back(1);
+    reduction.isReduced.push_back(false);
+  }
+  return reduction;
+}
+
+Expr combine(KernelBuilder &k, const Reduction &reduction, Expr total, Expr part) {
+  return reduction.isMaximum ? k.larger(part, total) : total + part;
+}
+Expr neutral(KernelBuilder &k, const Reduction &reduction) {
+  return k.f32(reduction.isMaximum ? -std::numeric_limits<double>::infinity() : 0);
+}
+
+/// The leading indices (all but the innermost) of the input: kept ones from `item`, reduced ones
+/// filled in by loops around `body`, which may be cut to `rows` if there is only one.
+void forReduced(KernelBuilder &k, const Reduction &reduction, Expr item, std::optional<Range> rows,
+                llvm::function_ref<void(ArrayRef<Expr>)> body) {
+  int64_t leading = reduction.rank() - 1;
+  SmallVector<Expr> indices(leading);
+  Expr rest = item;
+  for (int64_t d = leading - 1; d >= 0; --d)
+    if (!reduction.isReduced[d]) {
+      indices[d] = rest % double(reduction.sizes[d]);
+      rest = rest / double(reduction.sizes[d]);
+    }
+  std::function<void(int64_t)> nest = [&](int64_t d) {
+    if (d == leading)
+      return body(indices);
+    if (!reduction.isReduced[d])
+      return nest(d + 1);
+    Range range = rows ? *rows : Range{k.index(0), k.index(reduction.sizes[d])};
+    k.loop(range.begin, range.end, [&](Expr i) {
+      indices[d] = i;
+      nest(d + 1);
+    });
+  };
+  nest(0);
+}
+
+/// Columns [first, last) of result row `target` from the rows of `item` in `rows` (or all).
+void addColumns(KernelBuilder &k, const Reduction &reduction, Value input, Expr item,
+                std::optional<Range> rows, Range columns, Value block, Value result,
+                ArrayRef<Expr> target, double scale) {
+  auto at = [&](Expr c) {
+    SmallVector<Expr> indices(target);
+    indices.push_back(c);
+    return indices;
+  };
+  auto forEach = [&](llvm::function_ref<void(Expr)> body) {
+    k.loop(columns.begin, columns.end, body);
+  };
+  forEach([&](Expr c) { k.store(neutral(k, reduction), result, at(c)); });
+  auto addRows = [&](std::optional<Range> range) {
+    forEach([&](Expr c) { k.store(neutral(k, reduction), block, {c - columns.begin}); });
+    forReduced(k, reduction, item, range, [&](ArrayRef<Expr> leading) {
+      forEach([&](Expr c) {
+        SmallVector<Expr> indices(leading);
+        indices.push_back(c);
+        Expr slot = c - columns.begin;
+        k.store(combine(k, reduction, k.load(block, {slot}), k.load(input, indices)), block,
+                {slot});
+      });
+    });
+    forEach([&](Expr c) {
+      Expr part = k.load(block, {c - columns.begin});
+      k.store(combine(k, reduction, k.load(result, at(c)), part), result, at(c));
+    });
+  };
+  if (reduction.reducedDimensions() != 1) {
+    addRows(std::nullopt);
+  } else {
+    int64_t size = 1;
+    for (auto [extent, reduced] : llvm::zip_equal(reduction.sizes, reduction.isReduced))
+      size *= reduced ? extent : 1;
+    Range all = rows ? *rows : Range{k.index(0), k.index(size)};
+    k.loop(all.begin, all.end, rowBlock, [&](Expr first) {
+      addRows(Range{first, k.minimum(first + double(rowBlock), all.end)});
+    });
+  }
+  if (scale != 1)
+    forEach([&](Expr c) { k.store(k.load(result, at(c)) * k.f32(scale), result, at(c)); });
+}
+
+void emitColumns(const Reduction &reduction, OpKernels &kernels) {
+  int64_t kept = reduction.kept(), width = reduction.columns();
+  int64_t blockColumns = std::min(width, columnBlock);
+  int64_t blocks = (width + blockColumns - 1) / blockColumns;
+  int64_t rows = 1;
+  for (auto [size, reduced] : llvm::zip_equal(reduction.sizes, reduction.isReduced))
+    rows *= reduced ? size : 1;
+  BufferUse input = kernels.operand(0, reduction.sizes), output = kernels.result(0, {kept, width});
+  RowChunks chunks = chunkRows(rows, blockColumns);
+  bool inChunks =
+      kept * blocks < fewItems && reduction.reducedDimensions() == 1 && chunks.count > 1;
+  if (!inChunks) {
+    kernels.add("columns", {input, output}, kept * blocks, grainOf(rows * blockColumns),
+                [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
+      Value block = k.stackArray({blockColumns});
+      k.loop(begin, end, [&](Expr item) {
+        Expr target = item / double(blocks), part = item % double(blocks);
+        addColumns(k, reduction, buffers[0], target, std::nullopt,
+                   itemRange(k, part, part + 1, blockColumns, width), block, buffers[1], {target},
+                   reduction.scale);
+      });
+    });
+    return;
+  }
+  BufferUse partials = kernels.scratch({kept, chunks.count, width});
+  kernels.add("chunks", {input, partials}, kept * blocks * chunks.count,
+              grainOf(chunks.rows * blockColumns),
+              [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
+    Value block = k.stackArray({blockColumns});
+    k.loop(begin, end, [&](Expr item) {
+      Expr part = item % double(blocks);
+      Expr chunk = item / double(blocks) % double(chunks.count);
+      Expr target = item / double(blocks * chunks.count);
+      addColumns(k, reduction, buffers[0], target,
+                 itemRange(k, chunk, chunk + 1, chunks.rows, rows),
+                 itemRange(k, part, part + 1, blockColumns, width), block, buffers[1],
+                 {target, chunk}, 1);
+    });
+  });
+  kernels.add("combine", {partials, output}, kept, grainOf(chunks.count * width),
+              [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
+    Expr columns = k.index(width), zero = k.index(0);
+    k.loop(begin, end, [&](Expr target) {
+      k.loop(zero, columns,
+             [&](Expr c) { k.store(neutral(k, reduction), buffers[1], {target, c}); });
+      k.loop(zero, k.index(chunks.count), [&](Expr chunk) {
+        k.loop(zero, columns, [&](Expr c) {
+          Expr part = k.load(buffers[0], {target, chunk, c});
+          k.store(combine(k, reduction, k.load(buffers[1], {target, c}), part), buffers[1],
+                  {target, c});
+        });
+      });
+      k.loop(zero, columns, [&](Expr c) {
+        k.store(k.load(buffers[1], {target, c}) * k.f32(reduction.scale), buffers[1], {target, c});
+      });
+    });
+  });
+}
+
+void emitRows(const Reduction &reduction, OpKernels &kernels) {
+  int64_t kept = reduction.kept(), length = reduction.sizes.back();
+  BufferUse output = kernels.result(0, {kept});
+  auto fold = [&](KernelBuilder &k, int64_t size,
+                  llvm::function_ref<Expr(const Columns &)> read) {
+    return reduction.isMaximum ? k.maximumOfColumns(size, read) : k.sumColumns(size, read);
+  };
+  double missing = reduction.isMaximum ? -std::numeric_limits<double>::infinity() : 0;
+  if (kept >= fewItems || length <= rowChunk || reduction.reducedDimensions() != 1) {
+    kernels.add("rows", {kernels.operand(0, reduction.sizes), output}, kept, grainOf(length),
+                [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
+      k.loop(begin, end, [&](Expr target) {
+        k.store(neutral(k, reduction), buffers[1], {target});
+        forReduced(k, reduction, target, std::nullopt, [&](ArrayRef<Expr> leading) {
+          Expr part = fold(k, length, [&](const Columns &columns) {
+            return k.load(buffers[0], leading, columns, missing);
+          });
+          k.store(combine(k, reduction, k.load(buffers[1], {target}), part), buffers[1],
+                  {target});
+        });
+        k.store(k.load(buffers[1], {target}) * k.f32(reduction.scale), buffers[1], {target});
+      });
+    });
+    return;
+  }
+  int64_t chunks = (length + rowChunk - 1) / rowChunk;
+  int64_t lastSize = length - (chunks - 1) * rowChunk;
+  BufferUse partials = kernels.scratch({kept, chunks});
+  kernels.add("chunks", {kernels.operand(0, {kept, length}), partials}, kept * chunks, 1,
+              [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
+    k.loop(begin, end, [&](Expr item) {
+      Expr target = item / double(chunks), chunk = item % double(chunks);
+      Expr offset = chunk * double(rowChunk);
+      auto foldChunk = [&](int64_t size) {
+        Expr part = fold(k, size, [&](const Columns &columns) {
+          return k.load(buffers[0], {target}, {offset + columns.first, columns.count, columns.mask},
+                        missing);
+        });
+        k.store(part, buffers[1], {target, chunk});
+      };
+      k.when(chunk == double(chunks - 1), [&] { foldChunk(lastSize); },
+             [&] { foldChunk(rowChunk); });
+    });
+  });
+  kernels.add("combine", {partials, output}, kept, grainOf(chunks),
+              [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
+    k.loop(begin, end, [&](Expr target) {
+      Expr total = k.loop(k.index(0), k.index(chunks), 1, {neutral(k, reduction)},
+                          [&](Expr chunk, ArrayRef<Expr> carried) {
+        Expr part = k.load(buffers[0], {target, chunk});
+        return SmallVector<Expr>{combine(k, reduction, carried[0], part)};
+      })[0];
+      k.store(total * k.f32(reduction.scale), buffers[1], {target});
+    });
+  });
+}
+
+LogicalResult emitReduction(Value input, ArrayRef<int64_t> dimensions, bool isMaximum, bool isMean,
+                            OpKernels &kernels) {
+  auto shape = cast<RankedTensorType>(input.getType()).getShape();
+  Reduction reduction = collapse(shape, dimensions);
+  reduction.isMaximum = isMaximum;
+  if (isMean) {
+    double count = 1;
+    for (int64_t d : dimensions)
+      count *= double(shape[d]);
+    reduction.scale = 1 / count;
+  }
+  if (reduction.innerIsReduced())
+    emitRows(reduction, kernels);
+  else
+    emitColumns(reduction, kernels);
+  return success();
+}
+
+} // namespace
+
+LogicalResult emitReduceSum(ReduceSumOp op, OpKernels &kernels) {
+  if (op.getFusionKind() == FusionKind::SumOverRows)
+    return emitFusible(op, kernels);
+  return emitReduction(op.getInput(), op.getDimensions(), false, false, kernels);
+}
+LogicalResult emitReduceMean(ReduceMeanOp op, OpKernels &kernels) {
+  return emitReduction(op.getInput(), op.getDimensions(), false, true, kernels);
+}
+LogicalResult emitReduceMax(ReduceMaxOp op, OpKernels &kernels) {
+  return emitReduction(op.getInput(), op.getDimensions(), true, false, kernels);
+}
+
+LogicalResult emitGlobalAvgPool(GlobalAvgPoolOp op, OpKernels &kernels) {
+  int64_t rank = cast<RankedTensorType>(op.getInput().getType()).getRank();
+  SmallVector<int64_t> middle;
+  for (int64_t d = 1; d < rank - 1; ++d)
+    middle.push_back(d);
+  return emitReduction(op.getInput(), middle, false, true, kernels);
+}
+
+// dx = dy / (elements in the middle)
+LogicalResult emitGlobalAvgPoolGrad(GlobalAvgPoolGradOp op, OpKernels &kernels) {
+  auto shape = cast<RankedTensorType>(op.getInputGradient().getType());
+  int64_t batch = shape.getDimSize(0), channels = shape.getShape().back();
+  int64_t middle = shape.getNumElements() / (batch * channels);
+  kernels.add("",
+              {kernels.operand(0), kernels.result(0, {batch * middle, channels})}, batch * middle,
+              grainOf(channels),
+              [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
+    k.loop(begin, end, [&](Expr row) {
+      Expr sample = row / double(middle);
+      k.loop(k.index(0), k.index(channels), [&](Expr c) {
+        k.store(k.load(buffers[0], {sample, c}) * k.f32(1.0 / double(middle)), buffers[1],
+                {row, c});
+      });
+    });
+  });
+  return success();
+}
+
+// dx = dy / (elements that equal the largest) where x is the largest, else 0.
+LogicalResult emitReduceMaxGrad(ReduceMaxGradOp op, OpKernels &kernels) {
+  Reduction reduction =
+      collapse(cast<RankedTensorType>(op.getInput().getType()).getShape(), op.getDimensions());
+  // A reduced innermost dimension is one with a single column behind it.
+  if (reduction.innerIsReduced()) {
+    reduction.sizes.push_back(1);
+    reduction.isReduced.push_back(false);
+  }
+  int64_t kept = reduction.kept(), width = reduction.columns();
+  SmallVector<int64_t> small{kept, width};
+  kernels.add("",
+              {kernels.operand(0, reduction.sizes), kernels.operand(1, small),
+               kernels.operand(2, small), kernels.result(0, reduction.sizes),
+               kernels.scratch(small)},
+              kept, grainOf(elementCount(op.getInput().getType()) / kept),
+              [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
+    k.loop(begin, end, [&](Expr target) {
+      auto forEach = [&](llvm::function_ref<void(Expr)> body) {
+        k.loop(k.index(0), k.index(width), body);
+      };
+      auto visit = [&](llvm::function_ref<void(ArrayRef<Expr> at, Expr isLargest, Expr c)> body) {
+        forReduced(k, reduction, target, std::nullopt, [&](ArrayRef<Expr> leading) {
+          forEach([&](Expr c) {
+            SmallVector<Expr> at(leading);
+            at.push_back(c);
+            body(at, k.load(buffers[0], at) == k.load(buffers[1], {target, c}), c);
+          });
+        });
+      };
+      forEach([&](Expr c) { k.store(k.f32(0), buffers[4], {target, c}); });
+      visit([&](ArrayRef<Expr>, Expr isLargest, Expr c) {
+        Expr one = k.select(isLargest, k.f32(1), k.f32(0));
+        k.store(k.load(buffers[4], {target, c}) + one, buffers[4], {target, c});
+      });
+      visit([&](ArrayRef<Expr> at, Expr isLargest, Expr c) {
+        Expr share = k.load(buffers[2], {target, c}) / k.load(buffers[4], {target, c});
+        k.store(k.select(isLargest, share, k.f32(0)), buffers[3], at);
+      });
+    });
+  });
+  return success();
+}
+
+} // namespace gc::cpu

@@ -1,0 +1,114 @@
+//===- GcAttention.td - attention, softmax, tokens ------------------------===//
+#ifndef GC_ATTENTION_TD
+#define GC_ATTENTION_TD
+include "dialects/GcBase.td"
+
+def Gc_SoftmaxOp : Gc_PureOp<"softmax", [InferTypeOpAdaptor, Gc_Differentiable, InPlaceOpInterface]> {
+  let summary = "softmax along the last dimension";
+  let description = [{
+    ```mlir
+    %y = gc.softmax %x : (tensor<8x10xf32>) -> tensor<8x10xf32>
+    ```
+  }];
+  let arguments = (ins Gc_F32:$input);
+  let results = (outs Gc_F32:$output);
+}
+
+def Gc_SoftmaxGradOp : Gc_PureOp<"softmax_grad", [InferTypeOpAdaptor]> {
+  let summary = "dx = y * (dy - sum(y * dy))";
+  let description = [{
+    From the output alone.
+
+    ```mlir
+    %dx = gc.softmax_grad %y, %dy : (tensor<8x10xf32>, tensor<8x10xf32>) -> tensor<8x10xf32>
+    ```
+  }];
+  let arguments = (ins Gc_F32:$output, Gc_F32:$gradient);
+  let results = (outs Gc_F32:$input_gradient);
+  let hasVerifier = 1;
+}
+
+def Gc_AttentionOp : Gc_PureOp<"attention", [InferTypeOpAdaptor, Gc_Differentiable, Gc_Flops]> {
+  let summary = "multi-head scaled dot-product self-attention, fused";
+  let description = [{
+    `qkv` is [batch, sequence, 3 * width]: queries, keys, values, each heads x head size wide.
+    `output = softmax(q k^T / sqrt(head size)) v`, heads side by side; `logsumexp` [batch, heads,
+    sequence] of the scaled scores is all that the adjoint needs beside operand and output.
+
+    ```mlir
+    %o, %lse = gc.attention %qkv {heads = 6 : i64} : (tensor<8x197x1152xf32>) -> (tensor<8x197x384xf32>, tensor<8x6x197xf32>)
+    ```
+  }];
+  let arguments = (ins 3DTensorOf<[F32]>:$qkv, I64Attr:$heads);
+  let results = (outs 3DTensorOf<[F32]>:$output, 3DTensorOf<[F32]>:$logsumexp);
+}
+
+def Gc_AttentionGradOp : Gc_PureOp<"attention_grad", [InferTypeOpAdaptor, Gc_Flops]> {
+  let summary = "gradient of attention's packed operand";
+  let description = [{
+    Recomputes the probabilities `P = exp(q k^T / sqrt(d) - logsumexp)`; then `dV = P^T dO`,
+    `dS = P * (dO V^T - rowsum(dO * O)) / sqrt(d)`, `dQ = dS K`, `dK = dS^T Q`.
+
+    ```mlir
+    %dqkv = gc.attention_grad %qkv, %o, %lse, %do {heads = 6 : i64}
+        : (tensor<8x197x1152xf32>, tensor<8x197x384xf32>, tensor<8x6x197xf32>, tensor<8x197x384xf32>) -> tensor<8x197x1152xf32>
+    ```
+  }];
+  let arguments = (ins 3DTensorOf<[F32]>:$qkv, 3DTensorOf<[F32]>:$output,
+      3DTensorOf<[F32]>:$logsumexp, 3DTensorOf<[F32]>:$gradient, I64Attr:$heads);
+  let results = (outs 3DTensorOf<[F32]>:$qkv_gradient);
+  let hasVerifier = 1;
+}
+
+def Gc_PatchEmbedOp : Gc_PureOp<"patch_embed", [InferTypeOpAdaptor, Gc_Differentiable, Gc_Flops]> {
+  let summary = "images to patch tokens";
+  let description = [{
+    A convolution whose stride is its kernel, its output [B, h, w, D] seen as [B, h * w, D].
+
+    ```mlir
+    %t = gc.patch_embed %x, %w, %b : (tensor<8x224x224x3xf32>, tensor<384x16x16x3xf32>, tensor<384xf32>) -> tensor<8x196x384xf32>
+    ```
+  }];
+  let arguments = (ins Gc_Image:$input, Gc_Image:$filter, Gc_Channel:$bias);
+  let results = (outs 3DTensorOf<[F32]>:$output);
+  let hasVerifier = 1;
+}
+
+def Gc_ClassTokenOp : Gc_PureOp<"class_token", [InferTypeOpAdaptor, Gc_Differentiable]> {
+  let summary = "puts the class token first and adds positions";
+  let description = [{
+    `output[b] = concat(token, input[b]) + position`.
+
+    ```mlir
+    %y = gc.class_token %t, %cls, %pos : (tensor<8x196x384xf32>, tensor<1x1x384xf32>, tensor<1x197x384xf32>) -> tensor<8x197x384xf32>
+    ```
+  }];
+  let arguments = (ins 3DTensorOf<[F32]>:$input, 3DTensorOf<[F32]>:$token,
+      3DTensorOf<[F32]>:$position);
+  let results = (outs 3DTensorOf<[F32]>:$output);
+  let hasVerifier = 1;
+}
+
+def Gc_EmbeddingOp : Gc_PureOp<"embedding", [InferTypeOpAdaptor, Gc_Differentiable]> {
+  let summary = "rows of a table by index";
+  let description = [{
+    ```mlir
+    %y = gc.embedding %i, %table : (tensor<8x128xi32>, tensor<1000x64xf32>) -> tensor<8x128x64xf32>
+    ```
+  }];
+  let arguments = (ins StaticShapeTensorOf<[I32]>:$indices, 2DTensorOf<[F32]>:$table);
+  let results = (outs Gc_F32:$output);
+}
+
+def Gc_EmbeddingGradOp : Gc_PureOp<"embedding_grad"> {
+  let summary = "adds gradient rows into the table's gradient";
+  let description = [{
+    ```mlir
+    %dt = gc.embedding_grad %i, %dy : (tensor<8x128xi32>, tensor<8x128x64xf32>) -> tensor<1000x64xf32>
+    ```
+  }];
+  let arguments = (ins StaticShapeTensorOf<[I32]>:$indices, Gc_F32:$gradient);
+  let results = (outs 2DTensorOf<[F32]>:$table_gradient);
+  let hasVerifier = 1;
+}
+#endif

@@ -1,0 +1,86 @@
+//===- GcDialect.cpp - registration, attributes, interface defaults -------===//
+#include "dialects/Gc.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+#include "dialects/GcDialect.cpp.inc"
+#include "dialects/GcEnums.cpp.inc"
+#include "dialects/GcInterfaces.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialects/GcAttributes.cpp.inc"
+#define GET_OP_CLASSES
+#include "dialects/GcOps.cpp.inc"
+
+namespace gc {
+
+void GcDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialects/GcAttributes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/GcOps.cpp.inc"
+      >();
+}
+
+void registerGcDialects(DialectRegistry &registry) {
+  registry.insert<GcDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect>();
+}
+
+LogicalResult InitAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, InitKind kind,
+                               DenseF64ArrayAttr values) {
+  static constexpr size_t expected[] = {1, 2, 2, 4};
+  size_t want = expected[static_cast<size_t>(kind)];
+  if (static_cast<size_t>(values.size()) != want)
+    return emitError() << "initializer '" << stringifyInitKind(kind) << "' takes " << want
+                       << " values, got " << values.size();
+  return success();
+}
+
+int64_t elementCount(Type type) { return cast<ShapedType>(type).getNumElements(); }
+
+int64_t byteSize(Type type) {
+  auto shaped = cast<ShapedType>(type);
+  return shaped.getNumElements() * (shaped.getElementTypeBitWidth() / 8);
+}
+
+namespace detail {
+
+// One operation per element of the largest tensor: right within a small factor for everything that
+// is bound by memory, which is all that does not override it.
+double defaultFlops(Operation *op) {
+  int64_t largest = 0;
+  for (Type type : op->getOperandTypes())
+    largest = std::max(largest, elementCount(type));
+  for (Type type : op->getResultTypes())
+    largest = std::max(largest, elementCount(type));
+  return static_cast<double>(largest);
+}
+
+double defaultBytesMoved(Operation *op) {
+  double bytes = 0;
+  for (Type type : op->getOperandTypes())
+    bytes += byteSize(type);
+  for (Type type : op->getResultTypes())
+    bytes += byteSize(type);
+  return bytes;
+}
+
+bool fusibleMayWriteOver(Operation *op, unsigned operand, unsigned result) {
+  if (op->getOperand(operand).getType() != op->getResult(result).getType())
+    return false;
+  auto fusible = dyn_cast<FusibleOpInterface>(op);
+  // Ops outside fusion that declare the interface without overriding it work element by element or
+  // row by row with the row in registers: the same-typed operand is safe.
+  if (!fusible)
+    return true;
+  return fusible.getFusionKind() == FusionKind::Elementwise &&
+         fusible.getOperandAccess(operand) == fusible.getResultAccess(result);
+}
+
+} // namespace detail
+} // namespace gc

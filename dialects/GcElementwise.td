@@ -1,0 +1,131 @@
+//===- GcElementwise.td - point-by-point ops ------------------------------===//
+#ifndef GC_ELEMENTWISE_TD
+#define GC_ELEMENTWISE_TD
+include "dialects/GcBase.td"
+
+class Gc_Elementwise<string mnemonic, list<Trait> traits = []>
+    : Gc_PureOp<mnemonic, !listconcat([SameOperandsAndResultType, InPlaceOpInterface, Gc_Pointwise],
+                                      traits)>;
+
+class Gc_Unary<string mnemonic, string formula> : Gc_Elementwise<mnemonic, [Gc_Differentiable]> {
+  let summary = "y = " # formula;
+  let description = "Element by element: `y = " # formula # [{`.
+
+    ```mlir
+    %y = gc.}] # mnemonic # [{ %x : (tensor<8x4xf32>) -> tensor<8x4xf32>
+    ```
+  }];
+  let arguments = (ins Gc_F32:$input);
+  let results = (outs Gc_F32:$output);
+}
+class Gc_Binary<string mnemonic, string formula> : Gc_Elementwise<mnemonic, [Gc_Differentiable]> {
+  let summary = "y = " # formula;
+  let description = "Element by element: `y = " # formula # [{`; no broadcasting.
+
+    ```mlir
+    %y = gc.}] # mnemonic # [{ %a, %b : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+    ```
+  }];
+  let arguments = (ins Gc_F32:$lhs, Gc_F32:$rhs);
+  let results = (outs Gc_F32:$output);
+}
+
+def Gc_AddOp : Gc_Binary<"add", "lhs + rhs">;
+def Gc_SubOp : Gc_Binary<"sub", "lhs - rhs">;
+def Gc_MulOp : Gc_Binary<"mul", "lhs * rhs">;
+def Gc_DivOp : Gc_Binary<"div", "lhs / rhs">;
+def Gc_NegOp : Gc_Unary<"neg", "-x">;
+def Gc_ExpOp : Gc_Unary<"exp", "exp(x)">;
+def Gc_LogOp : Gc_Unary<"log", "log(x)">;
+def Gc_SqrtOp : Gc_Unary<"sqrt", "sqrt(x)">;
+def Gc_TanhOp : Gc_Unary<"tanh", "tanh(x)">;
+def Gc_SigmoidOp : Gc_Unary<"sigmoid", "1 / (1 + exp(-x))">;
+def Gc_ReluOp : Gc_Unary<"relu", "max(x, 0)">;
+def Gc_GeluOp : Gc_Unary<"gelu", "x * (1 + erf(x / sqrt 2)) / 2">;
+
+def Gc_ScaleOp : Gc_Elementwise<"scale", [Gc_Differentiable]> {
+  let summary = "y = factor * x";
+  let description = [{
+    Multiplies by a constant.
+
+    ```mlir
+    %y = gc.scale %x {factor = 0.5 : f32} : (tensor<8xf32>) -> tensor<8xf32>
+    ```
+  }];
+  let arguments = (ins Gc_F32:$input, F32Attr:$factor);
+  let results = (outs Gc_F32:$output);
+}
+
+def Gc_ReluGradOp : Gc_Elementwise<"relu_grad"> {
+  let summary = "dx = dy where y > 0, else 0";
+  let description = [{
+    The adjoint of `gc.relu`, from its output, so that the input need not be kept.
+
+    ```mlir
+    %dx = gc.relu_grad %y, %dy : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+    ```
+  }];
+  let arguments = (ins Gc_F32:$output, Gc_F32:$gradient);
+  let results = (outs Gc_F32:$input_gradient);
+}
+
+def Gc_GeluGradOp : Gc_Elementwise<"gelu_grad"> {
+  let summary = "dx = dy * gelu'(x)";
+  let description = [{
+    The adjoint of `gc.gelu`, from its input: `gelu'(x) = (1 + erf(x / sqrt 2)) / 2 + x exp(-x^2 / 2)
+    / sqrt(2 pi)`.
+
+    ```mlir
+    %dx = gc.gelu_grad %x, %dy : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+    ```
+  }];
+  let arguments = (ins Gc_F32:$input, Gc_F32:$gradient);
+  let results = (outs Gc_F32:$input_gradient);
+}
+
+def Gc_BiasOp : Gc_PureOp<"bias", [InferTypeOpAdaptor, Gc_Differentiable, Gc_Fusible, InPlaceOpInterface]> {
+  let summary = "y = x + bias along the last dimension";
+  let description = [{
+    ```mlir
+    %y = gc.bias %x, %b : (tensor<8x4xf32>, tensor<4xf32>) -> tensor<8x4xf32>
+    ```
+  }];
+  let arguments = (ins Gc_F32:$input, Gc_Channel:$bias);
+  let results = (outs Gc_F32:$output);
+  let hasVerifier = 1;
+}
+
+def Gc_BroadcastOp : Gc_PureOp<"broadcast", [Gc_Differentiable]> {
+  let summary = "repeats a tensor along new or unit dimensions";
+  let description = [{
+    `dimensions[i]` is the result dimension that input dimension i becomes; all others repeat.
+    An input dimension of size 1 repeats too.
+
+    ```mlir
+    %y = gc.broadcast %x {dimensions = array<i64: 1>} : (tensor<4xf32>) -> tensor<8x4xf32>
+    ```
+  }];
+  let arguments = (ins Gc_F32:$input, DenseI64ArrayAttr:$dimensions);
+  let results = (outs Gc_F32:$output);
+  let hasVerifier = 1;
+}
+
+def Gc_DropoutOp : Gc_PureOp<"dropout", [InferTypeOpAdaptor, Gc_Differentiable, InPlaceOpInterface]> {
+  let summary = "zeroes elements with a probability and scales the rest";
+  let description = [{
+    Element i is kept when word i mod 4 of Philox4x32-10, with key (low half of seed, id) and counter
+    (step low, step high, i / 4 low, i / 4 high), is at least `probability` of its range; kept elements are divided by 1 - probability. `generator`
+    holds (seed, step): the same step gives the same mask, so a clone draws the same bits, and the
+    adjoint is the op itself applied to the gradient.
+
+    ```mlir
+    %g = gc.read @generator : tensor<2xi64>
+    %y = gc.dropout %x, %g {probability = 0.1 : f32, id = 3 : i64} : (tensor<8xf32>, tensor<2xi64>) -> tensor<8xf32>
+    ```
+  }];
+  let arguments = (ins Gc_F32:$input, 1DTensorOf<[I64]>:$generator, F32Attr:$probability,
+      I64Attr:$id);
+  let results = (outs Gc_F32:$output);
+  let hasVerifier = 1;
+}
+#endif

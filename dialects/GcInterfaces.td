@@ -1,0 +1,131 @@
+//===- GcInterfaces.td - what passes ask of an op -------------------------===//
+#ifndef GC_INTERFACES_TD
+#define GC_INTERFACES_TD
+
+include "mlir/IR/OpBase.td"
+
+def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
+  let cppNamespace = "::gc";
+  let description = [{
+    Emits the op's adjoint. The rules, each below its formula, are in `dialects/derivatives`.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      Emits the gradient of each operand marked in `needed` into `operandGradients` (one entry per
+      operand, null where the derivative is zero or not needed). `resultGradients` has one entry per
+      result, null where no gradient reaches it; at least one is set.
+    }], "::llvm::LogicalResult", "buildAdjoint", (ins "::mlir::OpBuilder &":$builder,
+        "::mlir::ValueRange":$resultGradients, "const ::llvm::SmallBitVector &":$needed,
+        "::llvm::SmallVectorImpl<::mlir::Value> &":$operandGradients)>,
+    InterfaceMethod<[{
+      The operands and results of the forward op that the adjoint reads. Autodiff checks that an
+      adjoint reads nothing else; rematerialization weighs them.
+    }], "::gc::SavedValues", "getSavedValues", (ins)>
+  ];
+}
+
+def CostOpInterface : OpInterface<"CostOpInterface"> {
+  let cppNamespace = "::gc";
+  let description = [{ What running the op once costs, for rooflines and reports. }];
+  let methods = [
+    InterfaceMethod<"Floating-point operations.", "double", "getFlops", (ins), [{}], [{
+      return ::gc::detail::defaultFlops($_op);
+    }]>,
+    InterfaceMethod<"Bytes read and written, each tensor once.", "double", "getBytesMoved", (ins),
+      [{}], [{ return ::gc::detail::defaultBytesMoved($_op); }]>,
+    InterfaceMethod<[{
+      Bytes of scratch while the op runs: known once a target has chosen its kernels (the
+      `gc.workspace` attribute), zero before.
+    }], "int64_t", "getWorkspaceBytes", (ins), [{}], [{
+      auto bytes = $_op->template getAttrOfType<::mlir::IntegerAttr>("gc.workspace");
+      return bytes ? bytes.getInt() : 0;
+    }]>
+  ];
+}
+
+def RecomputableOpInterface : OpInterface<"RecomputableOpInterface"> {
+  let cppNamespace = "::gc";
+  let description = [{
+    Whether running the op again gives the same bits. Ops that change variables must run once;
+    random ops draw from a counter and repeat exactly within a step.
+  }];
+  let methods = [
+    InterfaceMethod<"Whether a clone may stand in for the op.", "::gc::Repetition",
+      "getRepetition", (ins), [{}], [{
+      return ::mlir::isMemoryEffectFree($_op.getOperation()) ? ::gc::Repetition::Exact
+                                                             : ::gc::Repetition::Once;
+    }]>
+  ];
+}
+
+def FusibleOpInterface : OpInterface<"FusibleOpInterface"> {
+  let cppNamespace = "::gc";
+  let description = [{
+    The op is one scalar expression at every point of a space [rows, channels] (its largest tensor
+    with all but the last dimension collapsed), or the sum of such an expression over the rows.
+    Fused ops share one loop nest, on every device.
+  }];
+  let methods = [
+    InterfaceMethod<"Point by point, or a sum over rows.", "::gc::FusionKind", "getFusionKind",
+      (ins), [{}], [{ return ::gc::FusionKind::Elementwise; }]>,
+    InterfaceMethod<"How operand `index` is indexed in the space.", "::gc::Access",
+      "getOperandAccess", (ins "unsigned":$index), [{}], [{ return ::gc::Access::Full; }]>,
+    InterfaceMethod<"How result `index` is indexed in the space.", "::gc::Access",
+      "getResultAccess", (ins "unsigned":$index), [{}], [{ return ::gc::Access::Full; }]>,
+    InterfaceMethod<[{
+      Emits the scalar expression with arith and math ops: one value per result (for a sum over
+      rows: the summand). No fast-math flags: the bits must not depend on the neighbours.
+    }], "void", "emitScalar", (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
+        "::mlir::ValueRange":$operands, "::llvm::SmallVectorImpl<::mlir::Value> &":$results)>
+  ];
+}
+
+def InPlaceOpInterface : OpInterface<"InPlaceOpInterface"> {
+  let cppNamespace = "::gc";
+  let description = [{ Which result may be written over which operand when that operand dies. }];
+  let methods = [
+    InterfaceMethod<"Whether result `result` may take the bytes of operand `operand`.", "bool",
+      "canWriteOver", (ins "unsigned":$operand, "unsigned":$result), [{}], [{
+      return ::gc::detail::fusibleMayWriteOver($_op.getOperation(), operand, result);
+    }]>,
+    InterfaceMethod<[{
+      Whether the result IS the operand seen differently (reshape): same bytes, nothing runs.
+    }], "bool", "isView", (ins), [{}], [{ return false; }]>
+  ];
+}
+
+def EpilogueOpInterface : OpInterface<"EpilogueOpInterface"> {
+  let cppNamespace = "::gc";
+  let description = [{ A product that can take bias, residual and activation into its kernel. }];
+  let methods = [
+    InterfaceMethod<"The bias, if any.", "::mlir::Value", "getBias", (ins)>,
+    InterfaceMethod<"What is added before the activation, if any.", "::mlir::Value", "getResidual",
+      (ins)>,
+    InterfaceMethod<"The activation.", "::gc::Activation", "getActivation", (ins)>,
+    InterfaceMethod<"Adds a residual (there is none yet).", "void", "addResidual",
+      (ins "::mlir::Value":$residual), [{}],
+      [{ $_op.getResidualMutable().assign(residual); }]>,
+    InterfaceMethod<"Adds a bias (there is none yet).", "void", "addBias",
+      (ins "::mlir::Value":$bias), [{}], [{ $_op.getBiasMutable().assign(bias); }]>,
+    InterfaceMethod<"Sets the activation.", "void", "changeActivation",
+      (ins "::gc::Activation":$activation), [{}], [{ $_op.setActivation(activation); }]>
+  ];
+}
+
+def UpdateOpInterface : OpInterface<"UpdateOpInterface"> {
+  let cppNamespace = "::gc";
+  let description = [{ An op that changes variables, in place, point by point. }];
+  let methods = [
+    InterfaceMethod<"The variables that the op reads and writes, in the order of `emitUpdate`.",
+      "::llvm::SmallVector<::mlir::FlatSymbolRefAttr>", "getVariables", (ins)>,
+    InterfaceMethod<[{
+      Emits the update of one element: `operands` are the op's tensor operands at that element
+      (scalars are passed as they are), `variables` the variables' old values; `results` gets their
+      new ones.
+    }], "void", "emitUpdate", (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
+        "::mlir::ValueRange":$operands, "::mlir::ValueRange":$variables,
+        "::llvm::SmallVectorImpl<::mlir::Value> &":$results)>
+  ];
+}
+
+#endif

@@ -1,0 +1,136 @@
+//===- GcLinear.td - convolution and matrix products ----------------------===//
+#ifndef GC_LINEAR_TD
+#define GC_LINEAR_TD
+include "dialects/GcBase.td"
+
+def Gc_Activation : I32EnumAttr<"Activation", "what follows a product in the same kernel", [
+    I32EnumAttrCase<"None", 0, "none">, I32EnumAttrCase<"Relu", 1, "relu">,
+    I32EnumAttrCase<"Gelu", 2, "gelu">]> {
+  let cppNamespace = "::gc";
+}
+
+// Products that a library computes may carry an epilogue: activation(product + bias + residual).
+class Gc_ProductOp<string mnemonic, list<Trait> traits = []>
+    : Gc_PureOp<mnemonic, !listconcat([AttrSizedOperandSegments, Gc_Flops, InferTypeOpAdaptor,
+                                       Gc_Differentiable, InPlaceOpInterface, EpilogueOpInterface],
+                                      traits)> {
+}
+
+def Gc_Conv2dOp : Gc_ProductOp<"conv2d"> {
+  let summary = "2-D convolution, NHWC by OHWI";
+  let description = [{
+    `output = activation(input * filter + bias + residual)`, cross-correlation as in PyTorch.
+    `padding` is the same at both ends of a dimension.
+
+    ```mlir
+    %y = gc.conv2d %x, %w bias %b {strides = array<i64: 2, 2>, padding = array<i64: 3, 3>}
+        : (tensor<8x224x224x3xf32>, tensor<64x7x7x3xf32>, tensor<64xf32>) -> tensor<8x112x112x64xf32>
+    ```
+  }];
+  let arguments = (ins Gc_Image:$input, Gc_Image:$filter, Optional<Gc_Channel>:$bias,
+      Optional<Gc_Image>:$residual, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$padding,
+      DefaultValuedAttr<Gc_Activation, "::gc::Activation::None">:$activation);
+  let results = (outs Gc_Image:$output);
+  let assemblyFormat = [{
+    $input `,` $filter (`bias` $bias^)? (`residual` $residual^)? attr-dict `:`
+    functional-type(operands, results)
+  }];
+  let builders = [OpBuilder<(ins "::mlir::Value":$input, "::mlir::Value":$filter,
+      "::mlir::Value":$bias, "::llvm::ArrayRef<int64_t>":$strides,
+      "::llvm::ArrayRef<int64_t>":$padding)>];
+  let hasVerifier = 1;
+}
+
+def Gc_Conv2dGradInputOp : Gc_PureOp<"conv2d_grad_input", [Gc_Flops]> {
+  let summary = "gradient of a convolution's input";
+  let description = [{
+    ```mlir
+    %dx = gc.conv2d_grad_input %dy, %w {strides = array<i64: 1, 1>, padding = array<i64: 1, 1>}
+        : (tensor<8x14x14x64xf32>, tensor<64x3x3x32xf32>) -> tensor<8x14x14x32xf32>
+    ```
+  }];
+  let arguments = (ins Gc_Image:$gradient, Gc_Image:$filter, DenseI64ArrayAttr:$strides,
+      DenseI64ArrayAttr:$padding);
+  let results = (outs Gc_Image:$input_gradient);
+  let hasVerifier = 1;
+}
+
+def Gc_Conv2dGradFilterOp : Gc_PureOp<"conv2d_grad_filter", [Gc_Flops]> {
+  let summary = "gradient of a convolution's filter and bias";
+  let description = [{
+    The second result, the sum of the gradient over batch and space, is there when the convolution
+    has a bias.
+
+    ```mlir
+    %dw = gc.conv2d_grad_filter %x, %dy {strides = array<i64: 1, 1>, padding = array<i64: 1, 1>}
+        : (tensor<8x14x14x32xf32>, tensor<8x14x14x64xf32>) -> tensor<64x3x3x32xf32>
+    ```
+  }];
+  let arguments = (ins Gc_Image:$input, Gc_Image:$gradient, DenseI64ArrayAttr:$strides,
+      DenseI64ArrayAttr:$padding);
+  let results = (outs Gc_Image:$filter_gradient, Optional<Gc_Channel>:$bias_gradient);
+  let hasVerifier = 1;
+}
+
+def Gc_LinearOp : Gc_ProductOp<"linear"> {
+  let summary = "y = activation(x W^T + bias + residual)";
+  let description = [{
+    `input` is [..., K], `weight` [N, K], as in PyTorch; leading dimensions are rows.
+
+    ```mlir
+    %y = gc.linear %x, %w bias %b : (tensor<8x197x384xf32>, tensor<1152x384xf32>, tensor<1152xf32>) -> tensor<8x197x1152xf32>
+    ```
+  }];
+  let arguments = (ins Gc_F32:$input, 2DTensorOf<[F32]>:$weight, Optional<Gc_Channel>:$bias,
+      Optional<Gc_F32>:$residual,
+      DefaultValuedAttr<Gc_Activation, "::gc::Activation::None">:$activation);
+  let results = (outs Gc_F32:$output);
+  let assemblyFormat = [{
+    $input `,` $weight (`bias` $bias^)? (`residual` $residual^)? attr-dict `:`
+    functional-type(operands, results)
+  }];
+  let builders = [OpBuilder<(ins "::mlir::Value":$input, "::mlir::Value":$weight,
+      "::mlir::Value":$bias)>];
+  let hasVerifier = 1;
+}
+
+def Gc_LinearGradInputOp : Gc_PureOp<"linear_grad_input", [InferTypeOpAdaptor, Gc_Flops]> {
+  let summary = "dx = dy W";
+  let description = [{
+    ```mlir
+    %dx = gc.linear_grad_input %dy, %w : (tensor<8x10xf32>, tensor<10x32xf32>) -> tensor<8x32xf32>
+    ```
+  }];
+  let arguments = (ins Gc_F32:$gradient, 2DTensorOf<[F32]>:$weight);
+  let results = (outs Gc_F32:$input_gradient);
+  let hasVerifier = 1;
+}
+
+def Gc_LinearGradWeightOp : Gc_PureOp<"linear_grad_weight", [InferTypeOpAdaptor, Gc_Flops]> {
+  let summary = "dW = dy^T x";
+  let description = [{
+    ```mlir
+    %dw = gc.linear_grad_weight %x, %dy : (tensor<8x32xf32>, tensor<8x10xf32>) -> tensor<10x32xf32>
+    ```
+  }];
+  let arguments = (ins Gc_F32:$input, Gc_F32:$gradient);
+  let results = (outs 2DTensorOf<[F32]>:$weight_gradient);
+  let hasVerifier = 1;
+}
+
+def Gc_MatmulOp : Gc_PureOp<"matmul", [InferTypeOpAdaptor, Gc_Differentiable, Gc_Flops]> {
+  let summary = "batched matrix product";
+  let description = [{
+    `op(lhs) op(rhs)` over the last two dimensions, where op transposes if asked; leading dimensions
+    are equal.
+
+    ```mlir
+    %y = gc.matmul %a, %b {transpose_rhs = true} : (tensor<4x8x16xf32>, tensor<4x9x16xf32>) -> tensor<4x8x9xf32>
+    ```
+  }];
+  let arguments = (ins Gc_F32:$lhs, Gc_F32:$rhs,
+      DefaultValuedAttr<BoolAttr, "false">:$transpose_lhs,
+      DefaultValuedAttr<BoolAttr, "false">:$transpose_rhs);
+  let results = (outs Gc_F32:$output);
+}
+#endif

@@ -1,0 +1,50 @@
+//===- GcLoss.td - loss and metrics ---------------------------------------===//
+#ifndef GC_LOSS_TD
+#define GC_LOSS_TD
+include "dialects/GcBase.td"
+
+def Gc_CrossEntropyOp : Gc_PureOp<"cross_entropy", [InferTypeOpAdaptor, Gc_Differentiable]> {
+  let summary = "mean cross entropy of logits against labels";
+  let description = [{
+    `loss = mean over samples of (logsumexp(logits) - logits[label])`. Samples with a negative label
+    are left out of the mean (padding of a last batch). `logsumexp` is kept for the adjoint.
+
+    ```mlir
+    %loss, %lse = gc.cross_entropy %logits, %labels : (tensor<8x10xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
+    ```
+  }];
+  let arguments = (ins 2DTensorOf<[F32]>:$logits, Gc_Labels:$labels);
+  let results = (outs Gc_Scalar:$loss, Gc_Channel:$logsumexp);
+  let hasVerifier = 1;
+}
+
+def Gc_CrossEntropyGradOp : Gc_PureOp<"cross_entropy_grad", [InferTypeOpAdaptor, InPlaceOpInterface]> {
+  let summary = "gradient of the logits";
+  let description = [{
+    `dlogits = dloss / samples * (exp(logits - logsumexp) - onehot(label))`, zero for left-out samples.
+
+    ```mlir
+    %d = gc.cross_entropy_grad %logits, %labels, %lse, %dloss
+        : (tensor<8x10xf32>, tensor<8xi32>, tensor<8xf32>, tensor<f32>) -> tensor<8x10xf32>
+    ```
+  }];
+  let arguments = (ins 2DTensorOf<[F32]>:$logits, Gc_Labels:$labels, Gc_Channel:$logsumexp,
+      Gc_Scalar:$gradient);
+  let results = (outs 2DTensorOf<[F32]>:$logits_gradient);
+  let hasVerifier = 1;
+}
+
+def Gc_AccuracyOp : Gc_PureOp<"accuracy", [InferTypeOpAdaptor]> {
+  let summary = "how many samples have their largest logit at the label";
+  let description = [{
+    A count, the first of equal logits wins; negative labels never count.
+
+    ```mlir
+    %correct = gc.accuracy %logits, %labels : (tensor<8x10xf32>, tensor<8xi32>) -> tensor<f32>
+    ```
+  }];
+  let arguments = (ins 2DTensorOf<[F32]>:$logits, Gc_Labels:$labels);
+  let results = (outs Gc_Scalar:$correct);
+  let hasVerifier = 1;
+}
+#endif

@@ -1,0 +1,11 @@
+//===- GcOps.td - all ops of the dialect ----------------------------------===//
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "dialects/GcVariables.td"
+include "dialects/GcElementwise.td"
+include "dialects/GcLinear.td"
+include "dialects/GcNorm.td"
+include "dialects/GcPool.td"
+include "dialects/GcAttention.td"
+include "dialects/GcShape.td"
+include "dialects/GcLoss.td"
+include "dialects/GcTraining.td"

@@ -1,0 +1,89 @@
+//===- GcPool.td - pooling ------------------------------------------------===//
+#ifndef GC_POOL_TD
+#define GC_POOL_TD
+include "dialects/GcBase.td"
+
+def Gc_MaxPoolOp : Gc_PureOp<"max_pool", [InferTypeOpAdaptor, Gc_Differentiable]> {
+  let summary = "largest element of each window, and where it was";
+  let description = [{
+    `index` is the position inside the window (row * kernel width + column), the first of equal ones:
+    one byte an element is all that the adjoint keeps. Padding never wins.
+
+    ```mlir
+    %y, %i = gc.max_pool %x {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, padding = array<i64: 1, 1>}
+        : (tensor<8x112x112x64xf32>) -> (tensor<8x56x56x64xf32>, tensor<8x56x56x64xi8>)
+    ```
+  }];
+  let arguments = (ins Gc_Image:$input, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
+      DenseI64ArrayAttr:$padding);
+  let results = (outs Gc_Image:$output, 4DTensorOf<[I8]>:$index);
+  let hasVerifier = 1;
+}
+
+def Gc_MaxPoolGradOp : Gc_PureOp<"max_pool_grad"> {
+  let summary = "sends each gradient to the element that won";
+  let description = [{
+    ```mlir
+    %dx = gc.max_pool_grad %i, %dy {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, padding = array<i64: 1, 1>}
+        : (tensor<8x56x56x64xi8>, tensor<8x56x56x64xf32>) -> tensor<8x112x112x64xf32>
+    ```
+  }];
+  let arguments = (ins 4DTensorOf<[I8]>:$index, Gc_Image:$gradient, DenseI64ArrayAttr:$kernel,
+      DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$padding);
+  let results = (outs Gc_Image:$input_gradient);
+  let hasVerifier = 1;
+}
+
+def Gc_AvgPoolOp : Gc_PureOp<"avg_pool", [InferTypeOpAdaptor, Gc_Differentiable]> {
+  let summary = "mean of each window (padding counts as zeros)";
+  let description = [{
+    ```mlir
+    %y = gc.avg_pool %x {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, padding = array<i64: 0, 0>}
+        : (tensor<8x14x14x64xf32>) -> tensor<8x7x7x64xf32>
+    ```
+  }];
+  let arguments = (ins Gc_Image:$input, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
+      DenseI64ArrayAttr:$padding);
+  let results = (outs Gc_Image:$output);
+  let hasVerifier = 1;
+}
+
+def Gc_AvgPoolGradOp : Gc_PureOp<"avg_pool_grad"> {
+  let summary = "spreads each gradient over its window";
+  let description = [{
+    ```mlir
+    %dx = gc.avg_pool_grad %dy {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, padding = array<i64: 0, 0>}
+        : (tensor<8x7x7x64xf32>) -> tensor<8x14x14x64xf32>
+    ```
+  }];
+  let arguments = (ins Gc_Image:$gradient, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
+      DenseI64ArrayAttr:$padding);
+  let results = (outs Gc_Image:$input_gradient);
+  let hasVerifier = 1;
+}
+
+def Gc_GlobalAvgPoolOp : Gc_PureOp<"global_avg_pool", [InferTypeOpAdaptor, Gc_Differentiable]> {
+  let summary = "mean over the middle dimensions";
+  let description = [{
+    [N, ..., C] to [N, C]: space of an image, or positions of a sequence.
+
+    ```mlir
+    %y = gc.global_avg_pool %x : (tensor<8x7x7x512xf32>) -> tensor<8x512xf32>
+    ```
+  }];
+  let arguments = (ins Gc_F32:$input);
+  let results = (outs 2DTensorOf<[F32]>:$output);
+}
+
+def Gc_GlobalAvgPoolGradOp : Gc_PureOp<"global_avg_pool_grad"> {
+  let summary = "spreads a gradient evenly over the middle dimensions";
+  let description = [{
+    ```mlir
+    %dx = gc.global_avg_pool_grad %dy : (tensor<8x512xf32>) -> tensor<8x7x7x512xf32>
+    ```
+  }];
+  let arguments = (ins 2DTensorOf<[F32]>:$gradient);
+  let results = (outs Gc_F32:$input_gradient);
+  let hasVerifier = 1;
+}
+#endif

@@ -1,0 +1,194 @@
+//===- GcTraining.td - what a step adds to a model ------------------------===//
+#ifndef GC_TRAINING_TD
+#define GC_TRAINING_TD
+include "dialects/GcBase.td"
+
+def Gc_GradientSeedOp : Gc_PureOp<"gradient_seed"> {
+  let summary = "the gradient of the loss with respect to itself";
+  let description = [{
+    One, or 1 / K where K micro-batches make a step.
+
+    ```mlir
+    %d = gc.gradient_seed {scale = 1.0 : f32} : () -> tensor<f32>
+    ```
+  }];
+  let arguments = (ins F32Attr:$scale);
+  let results = (outs Gc_Scalar:$gradient);
+}
+
+class Gc_UpdateOp<string mnemonic, list<Trait> traits = []>
+    : Gc_Op<mnemonic, !listconcat([DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+        MemoryEffects<[MemRead, MemWrite]>, DeclareOpInterfaceMethods<UpdateOpInterface>], traits)>;
+
+def Gc_GradientOp : Gc_Op<"gradient", [DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+    MemoryEffects<[MemWrite]>]> {
+  let summary = "marks the finished gradient of a parameter";
+  let description = [{
+    What autodiff leaves for the optimizer; kept beside the update where gradients are to be dumped.
+
+    ```mlir
+    gc.gradient @"fc.weight", %dw : tensor<10x32xf32>
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$parameter, Gc_F32:$gradient);
+  let assemblyFormat = "$parameter `,` $gradient attr-dict `:` type($gradient)";
+}
+
+def Gc_AccumulateOp : Gc_UpdateOp<"accumulate"> {
+  let summary = "accumulator += gradient";
+  let description = [{
+    ```mlir
+    gc.accumulate @"fc.weight.gradient", %dw : tensor<10x32xf32>
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$accumulator, Gc_F32:$gradient);
+  let assemblyFormat = "$accumulator `,` $gradient attr-dict `:` type($gradient)";
+}
+
+def Gc_SgdOp : Gc_UpdateOp<"sgd"> {
+  let summary = "stochastic gradient descent, as torch.optim.SGD";
+  let description = [{
+    `g += weight_decay * p`; with momentum `v = momentum * v + (1 - dampening) * g` (in the first step
+    `v = g`) and `g = nesterov ? g + momentum * v : v`; `p -= lr * g`. `velocity` and `generator` (for
+    the step count) are there with momentum.
+
+    ```mlir
+    gc.sgd @"fc.weight", %dw {lr = 0.001 : f32} : (tensor<10x32xf32>) -> ()
+    gc.sgd @"fc.weight" velocity @"fc.weight.velocity", %dw, %c {lr = 0.1 : f32, momentum = 0.9 : f32} : (tensor<10x32xf32>, tensor<2xf32>) -> ()
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$parameter, OptionalAttr<FlatSymbolRefAttr>:$velocity,
+      Gc_F32:$gradient, Optional<1DTensorOf<[F32]>>:$coefficients, F32Attr:$lr,
+      DefaultValuedAttr<F32Attr, "0.0f">:$momentum, DefaultValuedAttr<F32Attr, "0.0f">:$dampening,
+      DefaultValuedAttr<F32Attr, "0.0f">:$weight_decay,
+      DefaultValuedAttr<BoolAttr, "false">:$nesterov);
+  let assemblyFormat = [{
+    $parameter (`velocity` $velocity^)? `,` operands attr-dict `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+class Gc_AdamLike<string mnemonic> : Gc_UpdateOp<mnemonic> {
+  let arguments = (ins FlatSymbolRefAttr:$parameter, FlatSymbolRefAttr:$first_moment,
+      FlatSymbolRefAttr:$second_moment, Gc_F32:$gradient, 1DTensorOf<[F32]>:$coefficients,
+      F32Attr:$lr, F32Attr:$beta1, F32Attr:$beta2, F32Attr:$epsilon, F32Attr:$weight_decay);
+  let assemblyFormat = [{
+    $parameter `moments` $first_moment `,` $second_moment `,` operands attr-dict `:`
+    functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+def Gc_AdamOp : Gc_AdamLike<"adam"> {
+  let summary = "Adam, as torch.optim.Adam";
+  let description = [{
+    `g += weight_decay * p; m += (1 - beta1) (g - m); v = beta2 v + (1 - beta2) g^2;
+    p -= lr / c1 * m / (sqrt(v) / sqrt(c2) + epsilon)` with `coefficients` = (lr / c1, 1 / sqrt(c2)),
+    c_i = 1 - beta_i^t, from `gc.optimizer_coefficients`.
+
+    ```mlir
+    gc.adam @p moments @p.m, @p.v, %dw, %c {lr = 0.001 : f32, beta1 = 0.9 : f32, beta2 = 0.999 : f32, epsilon = 1.0e-8 : f32, weight_decay = 0.0 : f32} : (tensor<10x32xf32>, tensor<2xf32>) -> ()
+    ```
+  }];
+}
+def Gc_AdamWOp : Gc_AdamLike<"adamw"> {
+  let summary = "AdamW, as torch.optim.AdamW";
+  let description = [{
+    As `gc.adam`, but weight decay acts on the parameter itself: `p -= lr * weight_decay * p` first.
+
+    ```mlir
+    gc.adamw @p moments @p.m, @p.v, %dw, %c {lr = 0.001 : f32, beta1 = 0.9 : f32, beta2 = 0.999 : f32, epsilon = 1.0e-8 : f32, weight_decay = 0.01 : f32} : (tensor<10x32xf32>, tensor<2xf32>) -> ()
+    ```
+  }];
+}
+
+def Gc_CoefficientsOp : Gc_PureOp<"optimizer_coefficients", [InferTypeOpAdaptor]> {
+  let summary = "what an update needs of the step count";
+  let description = [{
+    From the generator's (seed, step), with t = step + 1: (lr / (1 - beta1^t), 1 / sqrt(1 - beta2^t)),
+    computed in f64. With beta1 = beta2 = 0 the second is replaced by 1 in the first step and 0 after
+    (momentum's first step); see `mode`.
+
+    ```mlir
+    %c = gc.optimizer_coefficients %g {mode = "adam", lr = 0.001 : f32, beta1 = 0.9 : f32, beta2 = 0.999 : f32} : (tensor<2xi64>) -> tensor<2xf32>
+    %c = gc.optimizer_coefficients %g {mode = "momentum", lr = 0.1 : f32, beta1 = 0.9 : f32, beta2 = 0.0 : f32} : (tensor<2xi64>) -> tensor<2xf32>
+    ```
+    Mode `momentum` gives (beta1, 1 - dampening) except in the first step, where it gives (0, 1);
+    there beta2 holds the dampening.
+  }];
+  let arguments = (ins 1DTensorOf<[I64]>:$generator, StrAttr:$mode, F32Attr:$lr, F32Attr:$beta1,
+      F32Attr:$beta2);
+  let results = (outs 1DTensorOf<[F32]>:$coefficients);
+  let hasVerifier = 1;
+}
+
+def Gc_AdvanceOp : Gc_Op<"advance", [DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "counts a step";
+  let description = [{
+    Adds one to the step of a generator variable (seed, step); the last op of a step.
+
+    ```mlir
+    gc.advance @generator
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$generator);
+  let assemblyFormat = "$generator attr-dict";
+}
+
+class Gc_Collective<string mnemonic, string what, list<Trait> traits = []>
+    : Gc_PureOp<mnemonic, traits> {
+  let summary = what;
+  let description = what # [{ among the ranks of a run. Part of the dialect for distributed plans; no
+    target lowers it yet, and compiling it is an error.
+
+    ```mlir
+    %y = gc.}] # mnemonic # [{ %x {ranks = 4 : i64} : (tensor<8xf32>) -> tensor<}] #
+    !if(!eq(mnemonic, "all_gather"), "32", !if(!eq(mnemonic, "reduce_scatter"), "2", "8")) # [{xf32>
+    ```
+  }];
+  let arguments = (ins Gc_F32:$input, I64Attr:$ranks);
+  let results = (outs Gc_F32:$output);
+  let hasVerifier = 1;
+}
+def Gc_AllReduceOp : Gc_Collective<"all_reduce", "sums a tensor">;
+def Gc_AllGatherOp : Gc_Collective<"all_gather", "joins the ranks' parts along the first axis">;
+def Gc_ReduceScatterOp : Gc_Collective<"reduce_scatter",
+    "sums a tensor and leaves each rank its part of the first axis">;
+
+def Gc_FusedOp : Gc_PureOp<"fused", [Gc_Flops, IsolatedFromAbove, SingleBlock,
+    DeclareOpInterfaceMethods<InPlaceOpInterface, ["canWriteOver"]>,
+    SingleBlockImplicitTerminator<"::gc::YieldOp">]> {
+  let summary = "fusible ops that run as one kernel";
+  let description = [{
+    The body holds ops that implement the fusible interface, on whole tensors; only operands and
+    results of the group exist in memory. Results are full tensors or sums over rows. All full
+    tensors have the same number of elements; where anything is indexed by channel, the same last
+    dimension.
+
+    ```mlir
+    %y = gc.fused (%a = %x : tensor<8x4xf32>, %b = %bias : tensor<4xf32>) -> tensor<8x4xf32> {
+      %0 = gc.bias %a, %b : (tensor<8x4xf32>, tensor<4xf32>) -> tensor<8x4xf32>
+      %1 = gc.relu %0 : (tensor<8x4xf32>) -> tensor<8x4xf32>
+      gc.yield %1 : tensor<8x4xf32>
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Gc_F32>:$inputs);
+  let results = (outs Variadic<Gc_F32>:$outputs);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let assemblyFormat = ?;
+  let hasVerifier = 1;
+}
+
+def Gc_YieldOp : Op<Gc_Dialect, "yield", [Pure, Terminator, ReturnLike, HasParent<"::gc::FusedOp">]> {
+  let summary = "the results of a fused group";
+  let description = [{
+    ```mlir
+    gc.yield %1 : tensor<8x4xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<Gc_F32>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+}
+#endif

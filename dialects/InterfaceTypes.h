@@ -1,0 +1,45 @@
+//===- InterfaceTypes.h - vocabulary of the gc interfaces -------*- C++ -*-===//
+#ifndef GC_DIALECTS_INTERFACETYPES_H
+#define GC_DIALECTS_INTERFACETYPES_H
+
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/SmallBitVector.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace gc {
+
+/// Whether running an op again gives the same bits (Exact) or it must run once in a micro-batch.
+enum class Repetition { Exact, Once };
+
+/// A fusible op computes every point of [rows, channels], or sums over the rows; None where this
+/// instance of the op does neither.
+enum class FusionKind { None, Elementwise, SumOverRows };
+
+/// How a tensor is indexed in the space [rows, channels] of a fusible op.
+enum class Access {
+  Full,    // (row, channel)
+  Channel, // (channel)
+  Row,     // (row)
+  Scalar,  // ()
+};
+
+/// Operands and results of a forward op, by index, that its adjoint reads.
+struct SavedValues {
+  llvm::SmallVector<unsigned> operands;
+  llvm::SmallVector<unsigned> results;
+};
+
+/// Bytes of a static tensor.
+int64_t byteSize(mlir::Type type);
+/// Elements of a static tensor.
+int64_t elementCount(mlir::Type type);
+
+namespace detail {
+double defaultFlops(mlir::Operation *op);
+double defaultBytesMoved(mlir::Operation *op);
+/// A fusible op may write a full result over a full operand of the same element type.
+bool fusibleMayWriteOver(mlir::Operation *op, unsigned operand, unsigned result);
+} // namespace detail
+} // namespace gc
+
+#endif

@@ -1,0 +1,42 @@
+//===- Loss.cpp - loss and metrics ----------------------------------------===//
+#include "dialects/ops/Inference.h"
+
+using namespace mlir;
+
+namespace gc {
+
+static LogicalResult verifyLabels(Operation *op, Value logits, Value labels) {
+  if (tensorType(logits).getDimSize(0) != tensorType(labels).getDimSize(0))
+    return op->emitOpError() << "logits " << logits.getType() << " and labels " << labels.getType()
+                             << " must have the same number of samples";
+  return success();
+}
+
+LogicalResult CrossEntropyOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor a,
+                                               SmallVectorImpl<Type> &types) {
+  types.push_back(withShape(a.getLogits(), {}));
+  types.push_back(withShape(a.getLogits(), {tensorType(a.getLogits()).getDimSize(0)}));
+  return success();
+}
+LogicalResult CrossEntropyOp::verify() { return verifyLabels(*this, getLogits(), getLabels()); }
+
+LogicalResult CrossEntropyGradOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                                   Adaptor a, SmallVectorImpl<Type> &types) {
+  types.push_back(a.getLogits().getType());
+  return success();
+}
+LogicalResult CrossEntropyGradOp::verify() {
+  if (failed(verifySame(*this, withShape(getLogits(), {tensorType(getLogits()).getDimSize(0)}),
+                        getLogsumexp().getType(), "logsumexp")))
+    return failure();
+  return verifyLabels(*this, getLogits(), getLabels());
+}
+
+LogicalResult AccuracyOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor a,
+                                           SmallVectorImpl<Type> &types) {
+  types.push_back(withShape(a.getLogits(), {}));
+  return success();
+}
+LogicalResult AccuracyOp::verify() { return verifyLabels(*this, getLogits(), getLabels()); }
+
+} // namespace gc

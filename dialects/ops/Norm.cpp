@@ -1,0 +1,137 @@
+//===- Norm.cpp - normalization -------------------------------------------===//
+#include "dialects/ops/Inference.h"
+
+using namespace mlir;
+
+namespace gc {
+
+// A tensor without dimensions has no channels; the verifier says so.
+static RankedTensorType channelType(Value full) {
+  bool scalar = tensorType(full).getRank() == 0;
+  return withShape(full, {scalar ? 1 : lastDim(full)});
+}
+static RankedTensorType rowType(Value full) {
+  auto shape = tensorType(full).getShape();
+  return withShape(full, shape.drop_back(shape.empty() ? 0 : 1));
+}
+
+template <typename Op> static LogicalResult verifyAffine(Op op) {
+  if (failed(verifyChannel(op, op.getInput(), op.getWeight(), "weight")))
+    return failure();
+  return verifyChannel(op, op.getInput(), op.getBias(), "bias");
+}
+
+static LogicalResult verifyGroups(Operation *op, Value input, int64_t groups) {
+  if (groups < 1 || lastDim(input) % groups)
+    return op->emitOpError() << groups << " groups do not divide " << lastDim(input)
+                             << " channels";
+  return success();
+}
+
+LogicalResult BatchNormOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor a,
+                                            SmallVectorImpl<Type> &types) {
+  types.append({a.getInput().getType(), channelType(a.getInput()), channelType(a.getInput())});
+  return success();
+}
+LogicalResult BatchNormOp::verify() { return verifyAffine(*this); }
+
+LogicalResult BatchStatsOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor a,
+                                             SmallVectorImpl<Type> &types) {
+  if (tensorType(a.getInput()).getRank() == 0)
+    return emitOptionalError(loc, "the input needs a last dimension, its channels");
+  types.append({channelType(a.getInput()), channelType(a.getInput())});
+  return success();
+}
+
+LogicalResult InverseDeviationOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                                   Adaptor a, SmallVectorImpl<Type> &types) {
+  types.push_back(a.getVariance().getType());
+  return success();
+}
+
+LogicalResult NormalizeOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor a,
+                                            SmallVectorImpl<Type> &types) {
+  types.push_back(a.getInput().getType());
+  return success();
+}
+LogicalResult NormalizeOp::verify() {
+  if (failed(verifyChannel(*this, getInput(), getMean(), "mean")) ||
+      failed(verifyChannel(*this, getInput(), getRstd(), "rstd")))
+    return failure();
+  return verifyAffine(*this);
+}
+
+LogicalResult BatchNormGradParamsOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                                      Adaptor a, SmallVectorImpl<Type> &types) {
+  types.append({channelType(a.getInput()), channelType(a.getInput())});
+  return success();
+}
+LogicalResult BatchNormGradParamsOp::verify() {
+  if (failed(verifyChannel(*this, getInput(), getMean(), "mean")) ||
+      failed(verifyChannel(*this, getInput(), getRstd(), "rstd")))
+    return failure();
+  return verifySame(*this, getInput().getType(), getGradient().getType(), "gradient");
+}
+
+LogicalResult BatchNormGradInputOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                                     Adaptor a, SmallVectorImpl<Type> &types) {
+  types.push_back(a.getInput().getType());
+  return success();
+}
+LogicalResult BatchNormGradInputOp::verify() {
+  for (Value channel : getOperands().drop_front(2))
+    if (failed(verifyChannel(*this, getInput(), channel, "per-channel operand")))
+      return failure();
+  return verifySame(*this, getInput().getType(), getGradient().getType(), "gradient");
+}
+
+LogicalResult LayerNormOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor a,
+                                            SmallVectorImpl<Type> &types) {
+  types.append({a.getInput().getType(), rowType(a.getInput()), rowType(a.getInput())});
+  return success();
+}
+LogicalResult LayerNormOp::verify() { return verifyAffine(*this); }
+
+LogicalResult LayerNormGradOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor a,
+                                                SmallVectorImpl<Type> &types) {
+  types.append({a.getInput().getType(), a.getWeight().getType(), a.getWeight().getType()});
+  return success();
+}
+LogicalResult LayerNormGradOp::verify() {
+  if (failed(verifyChannel(*this, getInput(), getWeight(), "weight")) ||
+      failed(verifySame(*this, rowType(getInput()), getMean().getType(), "mean")) ||
+      failed(verifySame(*this, rowType(getInput()), getRstd().getType(), "rstd")))
+    return failure();
+  return verifySame(*this, getInput().getType(), getGradient().getType(), "gradient");
+}
+
+LogicalResult GroupNormOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor a,
+                                            SmallVectorImpl<Type> &types) {
+  auto stats = withShape(a.getInput(), {tensorType(a.getInput()).getDimSize(0),
+                                        static_cast<int64_t>(a.getGroups())});
+  types.append({a.getInput().getType(), stats, stats});
+  return success();
+}
+LogicalResult GroupNormOp::verify() {
+  if (failed(verifyGroups(*this, getInput(), getGroups())))
+    return failure();
+  return verifyAffine(*this);
+}
+
+LogicalResult GroupNormGradOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor a,
+                                                SmallVectorImpl<Type> &types) {
+  types.append({a.getInput().getType(), a.getWeight().getType(), a.getWeight().getType()});
+  return success();
+}
+LogicalResult GroupNormGradOp::verify() {
+  auto stats = withShape(getInput(), {tensorType(getInput()).getDimSize(0),
+                                      static_cast<int64_t>(getGroups())});
+  if (failed(verifyGroups(*this, getInput(), getGroups())) ||
+      failed(verifyChannel(*this, getInput(), getWeight(), "weight")) ||
+      failed(verifySame(*this, stats, getMean().getType(), "mean")) ||
+      failed(verifySame(*this, stats, getRstd().getType(), "rstd")))
+    return failure();
+  return verifySame(*this, getInput().getType(), getGradient().getType(), "gradient");
+}
+
+} // namespace gc

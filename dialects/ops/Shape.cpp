@@ -1,0 +1,150 @@
+//===- Shape.cpp - moving and reducing ------------------------------------===//
+#include "dialects/ops/Inference.h"
+
+using namespace mlir;
+
+namespace gc {
+
+LogicalResult ReshapeOp::verify() {
+  if (elementCount(getInput().getType()) != elementCount(getOutput().getType()))
+    return emitOpError() << getInput().getType() << " and " << getOutput().getType()
+                         << " differ in elements";
+  return success();
+}
+bool ReshapeOp::canWriteOver(unsigned, unsigned) { return true; }
+bool ReshapeOp::isView() { return true; }
+
+LogicalResult TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor a,
+                                            SmallVectorImpl<Type> &types) {
+  auto shape = tensorType(a.getInput()).getShape();
+  auto permutation = a.getPermutation();
+  if (permutation.size() != shape.size())
+    return emitOptionalError(loc, "permutation must name each of ", shape.size(), " dimensions");
+  SmallVector<int64_t> result;
+  for (int64_t d : permutation) {
+    if (d < 0 || d >= static_cast<int64_t>(shape.size()))
+      return emitOptionalError(loc, "dimension ", d, " is out of range");
+    result.push_back(shape[d]);
+  }
+  types.push_back(withShape(a.getInput(), result));
+  return success();
+}
+LogicalResult TransposeOp::verify() {
+  return verifyDimensions(*this, getPermutation(), tensorType(getInput()).getRank());
+}
+
+static LogicalResult checkAxis(std::optional<Location> loc, int64_t axis, int64_t rank) {
+  if (axis < 0 || axis >= rank)
+    return emitOptionalError(loc, "axis ", axis, " is out of range for rank ", rank);
+  return success();
+}
+
+LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor a,
+                                         SmallVectorImpl<Type> &types) {
+  if (a.getInputs().empty())
+    return emitOptionalError(loc, "needs at least one operand");
+  SmallVector<int64_t> shape(tensorType(a.getInputs()[0]).getShape());
+  int64_t axis = a.getAxis();
+  if (failed(checkAxis(loc, axis, shape.size())))
+    return failure();
+  shape[axis] = 0;
+  for (Value input : a.getInputs()) {
+    if (tensorType(input).getRank() != static_cast<int64_t>(shape.size()))
+      return emitOptionalError(loc, "operands must have the same rank");
+    shape[axis] += tensorType(input).getDimSize(axis);
+  }
+  types.push_back(withShape(a.getInputs()[0], shape));
+  return success();
+}
+LogicalResult ConcatOp::verify() {
+  auto output = tensorType(getOutput()).getShape();
+  for (Value input : getInputs()) {
+    if (tensorType(input).getRank() != static_cast<int64_t>(output.size()))
+      return emitOpError("operands and result must have the same rank");
+    for (auto [d, size] : llvm::enumerate(tensorType(input).getShape()))
+      if (static_cast<int64_t>(d) != static_cast<int64_t>(getAxis()) && size != output[d])
+        return emitOpError() << "operand " << input.getType() << " does not fit "
+                             << getOutput().getType() << " outside axis " << getAxis();
+  }
+  return success();
+}
+
+LogicalResult SliceOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor a,
+                                        SmallVectorImpl<Type> &types) {
+  SmallVector<int64_t> shape(tensorType(a.getInput()).getShape());
+  int64_t axis = a.getAxis();
+  if (failed(checkAxis(loc, axis, shape.size())))
+    return failure();
+  shape[axis] = a.getSize();
+  types.push_back(withShape(a.getInput(), shape));
+  return success();
+}
+LogicalResult SliceOp::verify() {
+  if (failed(checkAxis(getLoc(), getAxis(), tensorType(getInput()).getRank())))
+    return failure();
+  int64_t extent = tensorType(getInput()).getDimSize(getAxis());
+  int64_t offset = getOffset(), size = getSize();
+  if (offset < 0 || size < 1 || offset + size > extent)
+    return emitOpError() << "range [" << offset << ", " << offset + size
+                         << ") is outside axis " << getAxis() << " of " << getInput().getType();
+  return success();
+}
+
+LogicalResult PadOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor a,
+                                      SmallVectorImpl<Type> &types) {
+  SmallVector<int64_t> shape(tensorType(a.getInput()).getShape());
+  int64_t axis = a.getAxis();
+  if (failed(checkAxis(loc, axis, shape.size())))
+    return failure();
+  shape[axis] += static_cast<int64_t>(a.getLow()) + static_cast<int64_t>(a.getHigh());
+  types.push_back(withShape(a.getInput(), shape));
+  return success();
+}
+LogicalResult PadOp::verify() {
+  constexpr int64_t most = int64_t(1) << 40;
+  int64_t low = getLow(), high = getHigh();
+  if (low < 0 || high < 0 || low > most || high > most)
+    return emitOpError() << "low and high must be between 0 and " << most;
+  return success();
+}
+
+template <typename Adaptor>
+static LogicalResult inferReduced(std::optional<Location> loc, Adaptor a,
+                                  SmallVectorImpl<Type> &types) {
+  auto shape = tensorType(a.getInput()).getShape();
+  llvm::SmallBitVector reduced(shape.size());
+  for (int64_t d : a.getDimensions()) {
+    if (failed(checkAxis(loc, d, shape.size())))
+      return failure();
+    reduced.set(d);
+  }
+  SmallVector<int64_t> result;
+  for (auto [d, size] : llvm::enumerate(shape))
+    if (!reduced.test(d))
+      result.push_back(size);
+  types.push_back(withShape(a.getInput(), result));
+  return success();
+}
+#define GC_REDUCE(Op)                                                                              \
+  LogicalResult Op::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor a,        \
+                                     SmallVectorImpl<Type> &types) {                               \
+    return inferReduced(loc, a, types);                                                            \
+  }                                                                                                \
+  LogicalResult Op::verify() {                                                                     \
+    return verifyDimensions(*this, getDimensions(), tensorType(getInput()).getRank());             \
+  }
+GC_REDUCE(ReduceSumOp)
+GC_REDUCE(ReduceMeanOp)
+GC_REDUCE(ReduceMaxOp)
+
+LogicalResult ReduceMaxGradOp::verify() {
+  SmallVector<Type> types;
+  if (failed(verifyDimensions(*this, getDimensions(), tensorType(getInput()).getRank())) ||
+      failed(inferReduced(getLoc(), *this, types)) ||
+      failed(verifySame(*this, types[0], getOutput().getType(), "output")) ||
+      failed(verifySame(*this, types[0], getGradient().getType(), "gradient")))
+    return failure();
+  return verifySame(*this, getInput().getType(), getInputGradient().getType(), "result");
+}
+
+} // namespace gc

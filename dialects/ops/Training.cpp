@@ -1,0 +1,216 @@
+//===- Training.cpp - updates, collectives, fused groups ------------------===//
+#include "dialects/ops/Formula.h"
+#include "dialects/ops/Inference.h"
+#include "mlir/IR/OpImplementation.h"
+
+using namespace mlir;
+
+namespace gc {
+
+//===----------------------------------------------------------------------===//
+// Updates
+//===----------------------------------------------------------------------===//
+
+SmallVector<FlatSymbolRefAttr> AccumulateOp::getVariables() { return {getAccumulatorAttr()}; }
+void AccumulateOp::emitUpdate(OpBuilder &b, Location loc, ValueRange operands, ValueRange variables,
+                              SmallVectorImpl<Value> &results) {
+  results.push_back(arith::AddFOp::create(b, loc, variables[0], operands[0]));
+}
+
+SmallVector<FlatSymbolRefAttr> SgdOp::getVariables() {
+  SmallVector<FlatSymbolRefAttr> variables{getParameterAttr()};
+  if (getVelocityAttr())
+    variables.push_back(getVelocityAttr());
+  return variables;
+}
+
+// coefficients = (momentum, 1 - dampening), or (0, 1) in the first step.
+void SgdOp::emitUpdate(OpBuilder &b, Location loc, ValueRange operands, ValueRange variables,
+                       SmallVectorImpl<Value> &results) {
+  Formula f{b, loc};
+  Value p = variables[0], g = operands[0];
+  if (float decay = getWeightDecay().convertToFloat())
+    g = f.add(g, f.mul(f.constant(decay), p));
+  Value direction = g, v;
+  if (getVelocityAttr()) {
+    v = f.add(f.mul(operands[1], variables[1]), f.mul(operands[2], g));
+    direction = getNesterov() ? f.add(g, f.mul(f.constant(getMomentum().convertToFloat()), v)) : v;
+  }
+  results.push_back(f.sub(p, f.mul(f.constant(getLr().convertToFloat()), direction)));
+  if (v)
+    results.push_back(v);
+}
+
+LogicalResult SgdOp::verify() {
+  bool momentum = getMomentum().convertToFloat() != 0;
+  if (momentum != getVelocityAttr().operator bool() || momentum != bool(getCoefficients()))
+    return emitOpError("velocity and coefficients are there exactly when momentum is not zero");
+  if (getNesterov() && !momentum)
+    return emitOpError("nesterov needs momentum");
+  return success();
+}
+
+template <typename Adam> static SmallVector<FlatSymbolRefAttr> adamVariables(Adam op) {
+  return {op.getParameterAttr(), op.getFirstMomentAttr(), op.getSecondMomentAttr()};
+}
+
+// operands = gradient, then the coefficients lr / c1 and 1 / sqrt(c2).
+template <typename Adam>
+static void emitAdam(Adam op, const Formula &f, Value p, Value g, ValueRange operands,
+                     ValueRange variables, SmallVectorImpl<Value> &results) {
+  float beta1 = op.getBeta1().convertToFloat(), beta2 = op.getBeta2().convertToFloat();
+  Value m = variables[1], v = variables[2];
+  m = f.add(m, f.mul(f.constant(1 - beta1), f.sub(g, m)));
+  v = f.add(f.mul(f.constant(beta2), v), f.mul(f.mul(f.constant(1 - beta2), g), g));
+  Value denominator =
+      f.add(f.mul(f.sqrt(v), operands[2]), f.constant(op.getEpsilon().convertToFloat()));
+  results.append({f.sub(p, f.mul(operands[1], f.div(m, denominator))), m, v});
+}
+
+template <typename Adam> static LogicalResult verifyAdam(Adam op) {
+  for (APFloat beta : {op.getBeta1(), op.getBeta2()})
+    if (!(beta.convertToFloat() >= 0 && beta.convertToFloat() < 1))
+      return op.emitOpError() << "betas must be in [0, 1), got " << beta.convertToFloat();
+  return success();
+}
+
+SmallVector<FlatSymbolRefAttr> AdamOp::getVariables() { return adamVariables(*this); }
+LogicalResult AdamOp::verify() { return verifyAdam(*this); }
+void AdamOp::emitUpdate(OpBuilder &b, Location loc, ValueRange operands, ValueRange variables,
+                        SmallVectorImpl<Value> &results) {
+  Formula f{b, loc};
+  Value g = operands[0];
+  if (float decay = getWeightDecay().convertToFloat())
+    g = f.add(g, f.mul(f.constant(decay), variables[0]));
+  emitAdam(*this, f, variables[0], g, operands, variables, results);
+}
+
+SmallVector<FlatSymbolRefAttr> AdamWOp::getVariables() { return adamVariables(*this); }
+LogicalResult AdamWOp::verify() { return verifyAdam(*this); }
+void AdamWOp::emitUpdate(OpBuilder &b, Location loc, ValueRange operands, ValueRange variables,
+                         SmallVectorImpl<Value> &results) {
+  Formula f{b, loc};
+  Value p = variables[0];
+  if (float decay = getWeightDecay().convertToFloat())
+    p = f.mul(p, f.constant(1 - getLr().convertToFloat() * decay));
+  emitAdam(*this, f, p, operands[0], operands, variables, results);
+}
+
+LogicalResult CoefficientsOp::inferReturnTypes(MLIRContext *context, std::optional<Location>,
+                                               Adaptor, SmallVectorImpl<Type> &types) {
+  types.push_back(RankedTensorType::get({2}, Float32Type::get(context)));
+  return success();
+}
+LogicalResult CoefficientsOp::verify() {
+  if (getMode() != "adam" && getMode() != "momentum")
+    return emitOpError() << "mode must be \"adam\" or \"momentum\", got \"" << getMode() << "\"";
+  if (tensorType(getGenerator()).getDimSize(0) != 2)
+    return emitOpError("generator must hold (seed, step)");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Collectives
+//===----------------------------------------------------------------------===//
+
+template <typename Op>
+static LogicalResult verifyCollective(Op op, int64_t inputTimes, int64_t outputTimes) {
+  auto input = tensorType(op.getInput()), output = tensorType(op.getOutput());
+  if (input.getRank() != output.getRank() || input.getRank() < 1 ||
+      input.getShape().drop_front() != output.getShape().drop_front() ||
+      input.getDimSize(0) * inputTimes != output.getDimSize(0) * outputTimes)
+    return op.emitOpError() << "the result of " << op.getRanks() << " ranks does not fit: "
+                            << input << " to " << output;
+  return success();
+}
+LogicalResult AllReduceOp::verify() { return verifyCollective(*this, 1, 1); }
+LogicalResult AllGatherOp::verify() { return verifyCollective(*this, getRanks(), 1); }
+LogicalResult ReduceScatterOp::verify() { return verifyCollective(*this, 1, getRanks()); }
+
+//===----------------------------------------------------------------------===//
+// gc.fused
+//===----------------------------------------------------------------------===//
+
+ParseResult FusedOp::parse(OpAsmParser &parser, OperationState &result) {
+  SmallVector<OpAsmParser::Argument> arguments;
+  SmallVector<OpAsmParser::UnresolvedOperand> operands;
+  SmallVector<Type> operandTypes;
+  auto parseInput = [&]() -> ParseResult {
+    if (parser.parseArgument(arguments.emplace_back()) || parser.parseEqual() ||
+        parser.parseOperand(operands.emplace_back()) ||
+        parser.parseColonType(operandTypes.emplace_back()))
+      return failure();
+    arguments.back().type = operandTypes.back();
+    return success();
+  };
+  SmallVector<Type> resultTypes;
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseInput) ||
+      parser.parseArrowTypeList(resultTypes) ||
+      parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
+      parser.resolveOperands(operands, operandTypes, parser.getCurrentLocation(), result.operands))
+    return failure();
+  result.addTypes(resultTypes);
+  return parser.parseRegion(*result.addRegion(), arguments);
+}
+
+void FusedOp::print(OpAsmPrinter &printer) {
+  printer << " (";
+  llvm::interleaveComma(llvm::zip(getBody().getArguments(), getInputs()), printer, [&](auto pair) {
+    printer << std::get<0>(pair) << " = " << std::get<1>(pair) << " : "
+            << std::get<1>(pair).getType();
+  });
+  printer << ")";
+  printer.printArrowTypeList(getResultTypes());
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs());
+  printer << ' ';
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+LogicalResult FusedOp::verify() {
+  Block &block = getBody().front();
+  if (block.getNumArguments() != getNumOperands())
+    return emitOpError("body must have one argument per operand");
+  for (auto [argument, operand] : llvm::zip(block.getArguments(), getOperands()))
+    if (argument.getType() != operand.getType())
+      return emitOpError("body arguments must have the operands' types");
+  auto yield = cast<YieldOp>(block.getTerminator());
+  if (yield.getOperandTypes() != getResultTypes())
+    return yield.emitOpError("must give the group's result types");
+  for (Operation &op : block.without_terminator()) {
+    auto fusible = dyn_cast<FusibleOpInterface>(op);
+    if (!fusible)
+      return op.emitOpError("cannot be fused: it does not implement the fusible interface");
+    if (fusible.getFusionKind() == FusionKind::SumOverRows)
+      for (Operation *user : op.getUsers())
+        if (!isa<YieldOp>(user))
+          return op.emitOpError("is a sum over rows and cannot feed its own group");
+  }
+  return success();
+}
+
+double FusedOp::getFlops() {
+  double flops = 0;
+  for (Operation &op : getBody().front().without_terminator())
+    flops += cast<CostOpInterface>(op).getFlops();
+  return flops;
+}
+
+// A result may overwrite an operand that every op of the group indexes fully: point (row, channel)
+// is read before it is written. Sums over rows go to a buffer of their own.
+bool FusedOp::canWriteOver(unsigned operand, unsigned result) {
+  if (getOperand(operand).getType() != getResult(result).getType())
+    return false;
+  auto yielded = getBody().front().getTerminator()->getOperand(result);
+  auto producer = yielded.getDefiningOp<FusibleOpInterface>();
+  if (!producer ||
+      producer.getResultAccess(cast<OpResult>(yielded).getResultNumber()) != Access::Full)
+    return false;
+  for (OpOperand &use : getBody().getArgument(operand).getUses()) {
+    auto user = dyn_cast<FusibleOpInterface>(use.getOwner());
+    if (!user || user.getOperandAccess(use.getOperandNumber()) != Access::Full)
+      return false;
+  }
+  return true;
+}
+
+} // namespace gc

@@ -1,0 +1,57 @@
+//===- ModelFunction.cpp - the functions of a module ----------------------===//
+#include "passes/ModelFunction.h"
+
+using namespace mlir;
+
+namespace gc {
+
+Value findLoss(func::FuncOp function) {
+  if (function.isExternal())
+    return {};
+  for (unsigned i = 0, e = function.getNumResults(); i < e; ++i) {
+    auto name = function.getResultAttrOfType<StringAttr>(i, kOutputAttr);
+    if (name && name.getValue() == kLossOutput)
+      return function.getBody().back().getTerminator()->getOperand(i);
+  }
+  return {};
+}
+
+FailureOr<func::FuncOp> findModel(ModuleOp module) {
+  func::FuncOp model;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (function->hasAttr(kListAttr) || !findLoss(function))
+      continue;
+    if (model) {
+      InFlightDiagnostic diagnostic =
+          function.emitOpError("is a second model: expected one function with a result "
+                               "{gc.output = \"loss\"}");
+      diagnostic.attachNote(model.getLoc()) << "the first is '" << model.getSymName() << "'";
+      return diagnostic;
+    }
+    model = function;
+  }
+  if (!model)
+    return module.emitOpError("has no model: expected a function with a result "
+                              "{gc.output = \"loss\"} and no 'gc.list'");
+  if (!model.getBody().hasOneBlock())
+    return model.emitOpError("has control flow: a model is one block");
+  return model;
+}
+
+FailureOr<func::FuncOp> findList(ModuleOp module, StringRef list, StringRef pass) {
+  for (auto function : module.getOps<func::FuncOp>()) {
+    auto name = function->getAttrOfType<StringAttr>(kListAttr);
+    if (name && name.getValue() == list)
+      return function;
+  }
+  return module.emitOpError("has no function with gc.list = \"")
+         << list << "\": run " << pass << " first";
+}
+
+LogicalResult requireFreeName(ModuleOp module, StringRef name) {
+  if (Operation *taken = module.lookupSymbol(name))
+    return taken->emitOpError("takes the name '") << name << "' that this pass needs; rename it";
+  return success();
+}
+
+} // namespace gc

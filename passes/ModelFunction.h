@@ -1,0 +1,39 @@
+//===- ModelFunction.h - the functions of a module --------------*- C++ -*-===//
+//
+// A module starts with one function that computes a loss (@model). Passes make of it @train and
+// @evaluate, which carry the name of the command list that they become.
+//
+//===----------------------------------------------------------------------===//
+#ifndef GC_PASSES_MODELFUNCTION_H
+#define GC_PASSES_MODELFUNCTION_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace gc {
+
+/// Attribute of a function: the command list that it becomes.
+inline constexpr llvm::StringLiteral kListAttr = "gc.list";
+inline constexpr llvm::StringLiteral kMicroBatchList = "micro_batch";
+inline constexpr llvm::StringLiteral kEvaluateList = "evaluate";
+/// Attribute of a function's result: its name for the runtime.
+inline constexpr llvm::StringLiteral kOutputAttr = "gc.output";
+inline constexpr llvm::StringLiteral kLossOutput = "loss";
+
+/// The one function with a loss that is no command list yet; an error at the module where there is
+/// none or several, or where its body is not a single block.
+llvm::FailureOr<mlir::func::FuncOp> findModel(mlir::ModuleOp module);
+
+/// The function of a command list; an error at the module, naming `pass`, where there is none.
+llvm::FailureOr<mlir::func::FuncOp> findList(mlir::ModuleOp module, llvm::StringRef list,
+                                             llvm::StringRef pass);
+
+/// The value that `function` returns as its loss, null where it has none.
+mlir::Value findLoss(mlir::func::FuncOp function);
+
+/// Fails, with an error at the symbol, where `name` is taken in `module`.
+llvm::LogicalResult requireFreeName(mlir::ModuleOp module, llvm::StringRef name);
+
+} // namespace gc
+
+#endif

@@ -1,0 +1,76 @@
+//===- Dependence.cpp - which op must come before which -------------------===//
+#include "passes/analysis/Dependence.h"
+
+using namespace mlir;
+
+namespace gc {
+
+SmallVector<FlatSymbolRefAttr> variablesWritten(Operation *op) {
+  if (auto update = dyn_cast<UpdateOpInterface>(op))
+    return update.getVariables();
+  if (auto stats = dyn_cast<RunningStatsOp>(op))
+    return {stats.getRunningMeanAttr(), stats.getRunningVarianceAttr()};
+  if (auto advance = dyn_cast<AdvanceOp>(op))
+    return {advance.getGeneratorAttr()};
+  return {};
+}
+
+Value storageOf(Value value) {
+  while (auto view = value.getDefiningOp<InPlaceOpInterface>()) {
+    if (!view.isView())
+      break;
+    value = view->getOperand(0);
+  }
+  return value;
+}
+
+// All users of a value and of the views of it.
+static void collectUsers(Value value, SmallVectorImpl<Operation *> &users) {
+  for (Operation *user : value.getUsers()) {
+    users.push_back(user);
+    auto view = dyn_cast<InPlaceOpInterface>(user);
+    if (view && view.isView())
+      collectUsers(user->getResult(0), users);
+  }
+}
+
+void Dependence::addEdge(Operation *from, Operation *to) {
+  if (from == to || llvm::is_contained(before[to], from))
+    return;
+  before[to].push_back(from);
+  after[from].push_back(to);
+}
+
+Dependence::Dependence(Block &block) {
+  llvm::DenseMap<StringRef, SmallVector<Operation *>> readersSinceWrite;
+  llvm::DenseMap<StringRef, Operation *> lastWrite;
+  for (Operation &op : block) {
+    for (Value operand : op.getOperands())
+      if (Operation *producer = operand.getDefiningOp())
+        addEdge(producer, &op);
+    if (auto read = dyn_cast<ReadOp>(op)) {
+      StringRef name = read.getVariable();
+      if (Operation *write = lastWrite.lookup(name))
+        addEdge(write, &op);
+      auto &readers = readersSinceWrite[name];
+      readers.push_back(&op);
+      collectUsers(read.getValue(), readers);
+    }
+    for (FlatSymbolRefAttr variable : variablesWritten(&op)) {
+      StringRef name = variable.getValue();
+      if (Operation *write = lastWrite.lookup(name))
+        addEdge(write, &op);
+      for (Operation *reader : readersSinceWrite[name])
+        addEdge(reader, &op);
+      readersSinceWrite[name].clear();
+      lastWrite[name] = &op;
+    }
+  }
+  // The terminator ends the block whatever it uses.
+  if (block.mightHaveTerminator())
+    for (Operation &op : block.without_terminator())
+      if (after.find(&op) == after.end())
+        addEdge(&op, block.getTerminator());
+}
+
+} // namespace gc

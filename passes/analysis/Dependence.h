@@ -1,0 +1,42 @@
+//===- Dependence.h - which op must come before which -----------*- C++ -*-===//
+#ifndef GC_PASSES_ANALYSIS_DEPENDENCE_H
+#define GC_PASSES_ANALYSIS_DEPENDENCE_H
+
+#include "dialects/Gc.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace gc {
+
+/// The variables that an op changes; empty for most.
+llvm::SmallVector<mlir::FlatSymbolRefAttr> variablesWritten(mlir::Operation *op);
+
+/// The value whose bytes `value` is: reshapes are looked through. A `gc.read` result stands for its
+/// variable.
+mlir::Value storageOf(mlir::Value value);
+
+/// All orders that a block's ops may take: SSA edges, and for each variable the edge from every use
+/// of its value to the op that changes it, and from there to later reads and changes.
+class Dependence {
+public:
+  explicit Dependence(mlir::Block &block);
+
+  llvm::ArrayRef<mlir::Operation *> predecessors(mlir::Operation *op) const {
+    return lookup(before, op);
+  }
+  llvm::ArrayRef<mlir::Operation *> successors(mlir::Operation *op) const {
+    return lookup(after, op);
+  }
+
+private:
+  using Edges = llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Operation *>>;
+  static llvm::ArrayRef<mlir::Operation *> lookup(const Edges &edges, mlir::Operation *op) {
+    auto it = edges.find(op);
+    return it == edges.end() ? llvm::ArrayRef<mlir::Operation *>() : it->second;
+  }
+  void addEdge(mlir::Operation *from, mlir::Operation *to);
+  Edges before, after;
+};
+
+} // namespace gc
+
+#endif

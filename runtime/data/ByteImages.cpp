@@ -1,0 +1,133 @@
+#include "runtime/data/ByteImages.h"
+
+#include "runtime/data/ByteStream.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+namespace gc::runtime {
+
+namespace fs = std::filesystem;
+
+/// The first of the usual spellings that exists.
+static Result<std::string> findIdxFile(const std::string &directory, const std::string &prefix,
+                                       const std::string &what, const std::string &suffix) {
+  for (const char *separator : {"-", "."})
+    for (const char *ending : {"", ".gz"}) {
+      fs::path path = fs::path(directory) / (prefix + "-" + what + separator + suffix + ending);
+      std::error_code ignored;
+      if (fs::exists(path, ignored))
+        return path.string();
+    }
+  return badInput(
+      fmt::format("'{}' has no {}-{}-{} (nor with .gz); --data=mnist:DIR needs the four "
+                  "IDX files of MNIST, Debian's package dataset-fashion-mnist has such",
+                  directory, prefix, what, suffix));
+}
+
+/// Header and bytes of an IDX file of unsigned bytes with the given number of dimensions.
+static Result<std::vector<uint8_t>> readIdx(const std::string &path, size_t rank,
+                                            std::vector<int64_t> &dimensions) {
+  Result<ByteStream> stream = ByteStream::open(path);
+  if (!stream)
+    return stream.error();
+  uint8_t magic[4];
+  if (Result<void> got = stream->read(magic, 4); !got)
+    return got.error();
+  if (magic[0] != 0 || magic[1] != 0 || magic[2] != 8 || magic[3] != rank)
+    return badInput(fmt::format("'{}' is not an IDX file of unsigned bytes with {} dimensions: it "
+                                "begins with {:02x}{:02x}{:02x}{:02x}, expected 000008{:02x}",
+                                path, rank, magic[0], magic[1], magic[2], magic[3], rank));
+  uint64_t bytes = 1;
+  for (size_t i = 0; i < rank; ++i) {
+    uint8_t word[4];
+    if (Result<void> got = stream->read(word, 4); !got)
+      return got.error();
+    uint64_t dimension = uint64_t{word[0]} << 24 | word[1] << 16 | word[2] << 8 | word[3];
+    dimensions.push_back(static_cast<int64_t>(dimension));
+    if (dimension == 0 || __builtin_mul_overflow(bytes, dimension, &bytes) ||
+        bytes > stream->mostBytes())
+      return badInput(fmt::format("'{}' is truncated or corrupt: dimension {} is {}, which the "
+                                  "file's size does not allow",
+                                  path, i, dimension));
+  }
+  std::vector<uint8_t> data(bytes);
+  if (Result<void> got = stream->read(data.data(), bytes); !got)
+    return got.error();
+  if (Result<void> end = stream->expectEnd(); !end)
+    return end.error();
+  return data;
+}
+
+Result<ByteImages> readIdxSplit(const std::string &directory, const std::string &prefix) {
+  Result<std::string> imagePath = findIdxFile(directory, prefix, "images", "idx3-ubyte");
+  if (!imagePath)
+    return imagePath.error();
+  Result<std::string> labelPath = findIdxFile(directory, prefix, "labels", "idx1-ubyte");
+  if (!labelPath)
+    return labelPath.error();
+
+  std::vector<int64_t> imageShape, labelShape;
+  Result<std::vector<uint8_t>> pixels = readIdx(*imagePath, 3, imageShape);
+  if (!pixels)
+    return pixels.error();
+  Result<std::vector<uint8_t>> labels = readIdx(*labelPath, 1, labelShape);
+  if (!labels)
+    return labels.error();
+  if (imageShape[0] != labelShape[0])
+    return badInput(fmt::format("'{}' has {} images, but '{}' has {} labels", *imagePath,
+                                imageShape[0], *labelPath, labelShape[0]));
+  ByteImages images;
+  images.name = *labelPath;
+  images.count = imageShape[0];
+  images.height = imageShape[1];
+  images.width = imageShape[2];
+  images.channels = 1;
+  images.pixels = std::move(*pixels);
+  images.labels = std::move(*labels);
+  return images;
+}
+
+Result<ByteImages> readCifar10(const std::string &directory, bool train) {
+  constexpr int64_t side = 32, plane = side * side, record = 1 + 3 * plane;
+  ByteImages images;
+  images.name = directory;
+  images.height = images.width = side;
+  images.channels = 3;
+  std::vector<std::string> names = {"test_batch.bin"};
+  if (train)
+    names = {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin",
+             "data_batch_5.bin"};
+  for (const std::string &name : names) {
+    std::string path = (fs::path(directory) / name).string();
+    std::error_code failure;
+    if (!fs::exists(path, failure))
+      return badInput(
+          fmt::format("'{}' has no {}; --data=cifar10:DIR needs the files of CIFAR-10's "
+                      "binary version (data_batch_1.bin ... test_batch.bin)",
+                      directory, name));
+    uint64_t bytes = fs::file_size(path, failure);
+    if (failure || bytes == 0 || bytes % record != 0)
+      return badInput(fmt::format("'{}' is truncated or not of CIFAR-10's binary version: its {} "
+                                  "bytes are no multiple of {}",
+                                  path, failure ? 0 : bytes, record));
+    Result<ByteStream> stream = ByteStream::open(path);
+    if (!stream)
+      return stream.error();
+    images.pixels.reserve(images.pixels.size() + bytes / record * 3 * plane);
+    for (uint64_t i = 0; i < bytes / record; ++i) {
+      uint8_t sample[record];
+      if (Result<void> got = stream->read(sample, record); !got)
+        return got.error();
+      images.labels.push_back(sample[0]);
+      for (int64_t pixel = 0; pixel < plane; ++pixel)
+        for (int64_t channel = 0; channel < 3; ++channel)
+          images.pixels.push_back(sample[1 + channel * plane + pixel]);
+    }
+  }
+  images.count = static_cast<int64_t>(images.labels.size());
+  return images;
+}
+
+} // namespace gc::runtime

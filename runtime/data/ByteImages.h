@@ -1,0 +1,29 @@
+// Images of bytes as the classic data sets come, read whole into memory (Fashion-MNIST: 47 MB).
+#ifndef GC_RUNTIME_DATA_BYTEIMAGES_H
+#define GC_RUNTIME_DATA_BYTEIMAGES_H
+
+#include "runtime/Error.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gc::runtime {
+
+struct ByteImages {
+  std::string name; // of the file or directory, for messages
+  int64_t count = 0, height = 0, width = 0, channels = 0;
+  std::vector<uint8_t> pixels; // N, H, W, C
+  std::vector<uint8_t> labels; // N
+};
+
+/// `PREFIX-images-idx3-ubyte` and `PREFIX-labels-idx1-ubyte`, plain or gzipped (told by content,
+/// the name may end in .gz). Fails (bad input) on anything but two whole files that fit each other.
+Result<ByteImages> readIdxSplit(const std::string &directory, const std::string &prefix);
+
+/// The binary version of CIFAR-10: data_batch_{1..5}.bin or test_batch.bin.
+Result<ByteImages> readCifar10(const std::string &directory, bool train);
+
+} // namespace gc::runtime
+
+#endif // GC_RUNTIME_DATA_BYTEIMAGES_H

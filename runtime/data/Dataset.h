@@ -1,0 +1,57 @@
+// Samples to train on. A data set knows the shape that the model wants and delivers samples in it:
+// f32, channels last. Everything that can be wrong with files is found when it is opened.
+#ifndef GC_RUNTIME_DATA_DATASET_H
+#define GC_RUNTIME_DATA_DATASET_H
+
+#include "runtime/Error.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gc::runtime {
+
+/// What the model takes: one sample's shape (H, W, C for images; anything else as it is) and the
+/// number of classes (labels are below it; 0: not checked).
+struct ModelInput {
+  std::vector<int64_t> sampleShape;
+  int64_t classes = 0;
+
+  int64_t sampleElements() const;
+};
+
+/// One split. Immutable after opening; all methods may be called from several threads.
+class Dataset {
+public:
+  virtual ~Dataset() = default;
+
+  virtual int64_t size() const = 0;
+  virtual int64_t label(int64_t index) const = 0;
+
+  /// A sample is made of rows() equal parts, which can be read one apart from the other.
+  virtual int64_t rows() const = 0;
+  /// f32 values of scratch that read() needs.
+  virtual size_t scratchElements() const { return 0; }
+  /// Writes rows [begin, end) of a sample; `sample` is where its row 0 goes. `scratch` has
+  /// scratchElements() values and belongs to the caller's thread. Allocates nothing unless it
+  /// fails.
+  virtual Result<void> read(int64_t index, int64_t begin, int64_t end, float *sample,
+                            float *scratch) const = 0;
+};
+
+struct DataSource {
+  std::string description; // for the header: "fashion-mnist: 60000 train, 10000 test samples"
+  std::unique_ptr<Dataset> train;
+  std::unique_ptr<Dataset> test; // null where there is no test split
+  bool endless = false;          // synthetic: an epoch has no meaning
+};
+
+/// Opens what `--data` names: synthetic, fashion-mnist, mnist:DIR, cifar10:DIR, FILE.safetensors.
+/// Named data sets are looked for below $GC_DATASETS, else where Debian's packages put them. Errors
+/// (bad input) name the file, what is wrong with it, and the package or flag to use.
+Result<DataSource> openData(const std::string &spec, const ModelInput &input, uint64_t seed);
+
+} // namespace gc::runtime
+
+#endif // GC_RUNTIME_DATA_DATASET_H

@@ -1,0 +1,143 @@
+#include "runtime/data/Loader.h"
+
+#include "runtime/data/Shuffle.h"
+
+#include <algorithm>
+
+namespace gc::runtime {
+
+/// Values in one unit of work: large enough to make locking free, small enough to share a batch of
+/// few large images out among all workers.
+static constexpr int64_t unitElements = 1 << 17;
+
+Loader::Loader(int64_t microBatch, int64_t sampleElements, LabelType labels,
+               std::vector<LoaderSlot> slotList, int workers)
+    : microBatch(microBatch), sampleElements(sampleElements), labelType(labels),
+      slots(std::move(slotList)), unitsLeft(slots.size(), 0),
+      scratch(static_cast<size_t>(workers) + 1) {
+  for (int i = 0; i < workers; ++i)
+    threads.emplace_back([this, i] { work(static_cast<size_t>(i)); });
+}
+
+Loader::~Loader() {
+  {
+    std::lock_guard lock(mutex);
+    stopping = true;
+  }
+  workAvailable.notify_all();
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+void Loader::start(const LoaderRun &newRun) {
+  std::unique_lock lock(mutex);
+  filling = run.end; // no unit of an abandoned run is given out any more
+  progress.wait(lock, [&] { return active == 0; });
+  run = newRun;
+  filling = acquired = released = run.begin;
+  nextUnit = 0;
+  failed = false;
+  int64_t rows = run.dataset->rows();
+  int64_t rowElements = std::max<int64_t>(1, sampleElements / rows);
+  rowsPerUnit = std::clamp<int64_t>(unitElements / rowElements, 1, rows);
+  unitsPerSample = (rows + rowsPerUnit - 1) / rowsPerUnit;
+  for (std::vector<float> &values : scratch)
+    if (values.size() < run.dataset->scratchElements())
+      values.resize(run.dataset->scratchElements());
+  workAvailable.notify_all();
+}
+
+int64_t Loader::validIn(uint64_t index) const {
+  int64_t first = static_cast<int64_t>(index % run.microBatchesPerEpoch) * microBatch;
+  return std::clamp<int64_t>(run.samples - first, 0, microBatch);
+}
+
+int64_t Loader::sampleAt(uint64_t index, int64_t position) const {
+  uint64_t epoch = index / run.microBatchesPerEpoch;
+  uint64_t number = index % run.microBatchesPerEpoch * microBatch + position;
+  number %= static_cast<uint64_t>(run.samples); // padding repeats samples that are there
+  if (!run.shuffle)
+    return static_cast<int64_t>(number);
+  return static_cast<int64_t>(Shuffle(run.seed, epoch, static_cast<uint64_t>(run.samples))(number));
+}
+
+void Loader::fillLabels(uint64_t index, LoaderSlot slot) const {
+  int64_t valid = validIn(index);
+  for (int64_t i = 0; i < microBatch; ++i) {
+    int64_t label = i < valid ? run.dataset->label(sampleAt(index, i)) : -1;
+    if (labelType == LabelType::I64)
+      static_cast<int64_t *>(slot.label)[i] = label;
+    else
+      static_cast<int32_t *>(slot.label)[i] = static_cast<int32_t>(label);
+  }
+}
+
+bool Loader::doUnit(std::unique_lock<std::mutex> &lock, float *scratchValues) {
+  if (failed || filling >= run.end || filling >= released + slots.size())
+    return false;
+  const uint64_t index = filling, unit = nextUnit;
+  const uint64_t units = static_cast<uint64_t>(microBatch * unitsPerSample);
+  const size_t slot = index % slots.size();
+  if (unit == 0)
+    unitsLeft[slot] = units;
+  if (++nextUnit == units) {
+    nextUnit = 0;
+    ++filling;
+  }
+  ++active;
+  lock.unlock();
+
+  const LoaderSlot target = slots[slot];
+  if (unit == 0)
+    fillLabels(index, target);
+  int64_t position = static_cast<int64_t>(unit) / unitsPerSample;
+  int64_t begin = static_cast<int64_t>(unit) % unitsPerSample * rowsPerUnit;
+  int64_t end = std::min(begin + rowsPerUnit, run.dataset->rows());
+  Result<void> done = run.dataset->read(sampleAt(index, position), begin, end,
+                                        target.image + position * sampleElements, scratchValues);
+
+  lock.lock();
+  --active;
+  --unitsLeft[slot];
+  if (!done && !failed) {
+    failed = true;
+    failure = done.error();
+  }
+  if (unitsLeft[slot] == 0 || active == 0 || failed)
+    progress.notify_all();
+  return true;
+}
+
+void Loader::work(size_t worker) {
+  std::unique_lock lock(mutex);
+  while (!stopping)
+    if (!doUnit(lock, scratch[worker].data()))
+      workAvailable.wait(lock);
+}
+
+Result<Loader::MicroBatch> Loader::acquire() {
+  std::unique_lock lock(mutex);
+  if (acquired >= run.end)
+    return runFailed("internal error: the loader was asked for more than its run has");
+  const uint64_t index = acquired;
+  const size_t slot = index % slots.size();
+  // The micro-batch is complete when all its units were given out and came back.
+  auto complete = [&] { return filling > index && unitsLeft[slot] == 0; };
+  while (!failed && !complete())
+    if (!threads.empty() || !doUnit(lock, scratch.back().data()))
+      progress.wait(lock);
+  if (failed)
+    return failure;
+  ++acquired;
+  return MicroBatch{slot, validIn(index)};
+}
+
+void Loader::release() {
+  {
+    std::lock_guard lock(mutex);
+    ++released;
+  }
+  workAvailable.notify_all();
+}
+
+} // namespace gc::runtime

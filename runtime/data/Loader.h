@@ -1,0 +1,90 @@
+// Threads that fill the plan's input slots while the device works on another one.
+//
+// The order of samples is a function of seed and epoch alone. In training, what is left of an epoch
+// after its last whole step is dropped (with --shuffle, every epoch drops others); in evaluation
+// the last micro-batch is padded: its samples are real, its labels are -1, which the loss and
+// accuracy kernels leave out.
+#ifndef GC_RUNTIME_DATA_LOADER_H
+#define GC_RUNTIME_DATA_LOADER_H
+
+#include "runtime/data/Dataset.h"
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace gc::runtime {
+
+/// Where one micro-batch goes. Not owned.
+struct LoaderSlot {
+  float *image = nullptr;
+  void *label = nullptr;
+};
+
+enum class LabelType { I32, I64 };
+
+/// A run through (part of) the data. Micro-batch m belongs to epoch m / microBatchesPerEpoch.
+struct LoaderRun {
+  const Dataset *dataset = nullptr; // not owned
+  int64_t samples = 0;              // of the data set, from its beginning
+  int64_t microBatchesPerEpoch = 0;
+  uint64_t begin = 0, end = 0; // micro-batches, counted from the start of epoch 0
+  bool shuffle = false;
+  uint64_t seed = 0;
+};
+
+class Loader {
+public:
+  /// `workers` threads; with 0 acquire() does the work. The slots must stay valid.
+  Loader(int64_t microBatch, int64_t sampleElements, LabelType labels,
+         std::vector<LoaderSlot> slots, int workers);
+  ~Loader();
+  Loader(const Loader &) = delete;
+  Loader &operator=(const Loader &) = delete;
+
+  /// Begins to fill slots. A run in progress is abandoned. Allocates only where a data set needs
+  /// more scratch than the ones before.
+  void start(const LoaderRun &run);
+
+  struct MicroBatch {
+    size_t slot = 0;
+    int64_t valid = 0; // the rest is padding
+  };
+  /// Waits for the next micro-batch. Fails where reading a sample failed. Between start and the end
+  /// of the run nothing is allocated.
+  Result<MicroBatch> acquire();
+  /// Gives the slot of the oldest acquired micro-batch back. Call when the device has read it.
+  void release();
+
+private:
+  void work(size_t worker);
+  /// Takes one unit of work under the lock and does it without; false where there is none now.
+  bool doUnit(std::unique_lock<std::mutex> &lock, float *scratch);
+  void fillLabels(uint64_t microBatch, LoaderSlot slot) const;
+  int64_t sampleAt(uint64_t microBatch, int64_t position) const;
+  int64_t validIn(uint64_t microBatch) const;
+
+  const int64_t microBatch, sampleElements;
+  const LabelType labelType;
+  const std::vector<LoaderSlot> slots;
+
+  std::mutex mutex;
+  std::condition_variable workAvailable, progress;
+  LoaderRun run;
+  int64_t rowsPerUnit = 1, unitsPerSample = 1;
+  uint64_t nextUnit = 0;           // of micro-batch `filling`
+  uint64_t filling = 0;            // the micro-batch whose units are being given out
+  uint64_t acquired = 0;           // micro-batches given to the caller
+  uint64_t released = 0;           // micro-batches the caller is done with
+  std::vector<uint64_t> unitsLeft; // per slot
+  uint64_t active = 0;             // units being worked on
+  bool stopping = false, failed = false;
+  Error failure;
+  std::vector<std::vector<float>> scratch; // one for each worker, and one for the caller
+  std::vector<std::thread> threads;
+};
+
+} // namespace gc::runtime
+
+#endif // GC_RUNTIME_DATA_LOADER_H

@@ -1,0 +1,79 @@
+#include "runtime/hal/Arena.h"
+#include "runtime/hal/allocation/Allocation.h"
+
+#include <cerrno>
+#include <cstring>
+#include <omp.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace gc::runtime::hal {
+
+constexpr size_t kHugePage = size_t(2) << 20;
+
+Result<std::unique_ptr<HostArena>> HostArena::create(size_t bytes, size_t poolOffset,
+                                                     size_t poolBytes, bool touch) {
+  std::unique_ptr<HostArena> arena(new HostArena());
+  arena->bytes_ = bytes;
+  const size_t page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  size_t needed = (bytes + page - 1) / page * page;
+  if (needed == 0)
+    needed = page;
+  // Room to start on a huge page; what is before the start and after the end is never touched.
+  arena->mapped_ = needed + kHugePage;
+  void *mapping = ::mmap(nullptr, arena->mapped_, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapping == MAP_FAILED)
+    return runFailed("cannot reserve an arena of " + std::to_string(bytes) +
+                     " bytes: " + std::strerror(errno));
+  arena->mapping_ = mapping;
+  auto start = (reinterpret_cast<uintptr_t>(mapping) + kHugePage - 1) / kHugePage * kHugePage;
+  arena->data_ = reinterpret_cast<std::byte *>(start);
+  // Huge pages only where they are filled to the end: the tail would charge up to 2 MiB too much.
+  if (size_t whole = needed / kHugePage * kHugePage)
+    (void)::madvise(arena->data_, whole, MADV_HUGEPAGE);
+  if (size_t tail = needed % kHugePage)
+    (void)::madvise(arena->data_ + (needed - tail),
+                    tail + (arena->mapped_ - needed) -
+                        (start - reinterpret_cast<uintptr_t>(mapping)),
+                    MADV_NOHUGEPAGE);
+  if (touch) {
+    auto *data = reinterpret_cast<volatile char *>(arena->data_);
+    const int64_t pages = static_cast<int64_t>(needed / page);
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < pages; ++i)
+      data[static_cast<size_t>(i) * page] = 0;
+    if (arena->residentBytes() < (bytes + page - 1) / page * page)
+      return runFailed("the system gave only " + std::to_string(arena->residentBytes()) +
+                       " of the arena's " + std::to_string(needed) + " bytes");
+  }
+  if (poolBytes)
+    arena->pool_ = allocation::addPool(arena->data_ + poolOffset, poolBytes);
+  return arena;
+}
+
+HostArena::~HostArena() {
+  if (!mapping_)
+    return;
+  // A library that kept a transient would free it later into an unmapped range: leave it mapped
+  // then.
+  if (allocation::removePool(pool_))
+    ::munmap(mapping_, mapped_);
+}
+
+uint64_t HostArena::residentBytes() const {
+  const size_t page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  unsigned char present[4096];
+  uint64_t resident = 0;
+  size_t pages = (bytes_ + page - 1) / page;
+  for (size_t done = 0; done < pages; done += sizeof(present)) {
+    size_t n = pages - done < sizeof(present) ? pages - done : sizeof(present);
+    if (::mincore(data_ + done * page, n * page, present) != 0)
+      return resident;
+    for (size_t i = 0; i < n; ++i)
+      resident += (present[i] & 1) ? page : 0;
+  }
+  return resident;
+}
+
+} // namespace gc::runtime::hal

@@ -1,0 +1,137 @@
+// The hardware abstraction: few nouns, and nothing above them knows which device it talks to.
+//
+//   Device        made by name through the registry; makes the rest
+//   Executable    the plan's kernels, loaded
+//   CommandBuffer a command list, recorded once, executed many times
+//   Arena         the plan's memory, one range
+//   Event         the end of a submitted command buffer
+//
+// Order of life: device → executable → record command buffers (primitives are built here) → arena →
+// bind each command buffer → submit, wait, submit, … An object must not outlive its device; a
+// command buffer must not outlive its executable or, once bound, its arena. All calls come from one
+// thread.
+//
+// Failures: ErrorClass::Device when device, driver or code cannot be had; BadInput when a plan does
+// not suit the device; RunFailed when executing fails. No function throws.
+#ifndef GC_RUNTIME_HAL_DEVICE_H
+#define GC_RUNTIME_HAL_DEVICE_H
+
+#include "runtime/plan/PlanFile.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace gc::runtime::hal {
+
+/// Memory of one plan; zero-filled and resident when it is created, released when it is destroyed.
+class Arena {
+public:
+  virtual ~Arena() = default;
+  virtual size_t size() const = 0;
+  /// Where the host sees the arena; null when it does not.
+  virtual std::byte *hostData() = 0;
+  /// What the system charges for it now, measured.
+  virtual uint64_t residentBytes() const = 0;
+};
+
+/// Kernels ready to be launched.
+class Executable {
+public:
+  virtual ~Executable() = default;
+  virtual size_t kernelCount() const = 0;
+};
+
+/// When a command ran; seconds on the steady clock.
+struct CommandTime {
+  double begin = 0;
+  double end = 0;
+};
+
+/// Completion of work that was submitted with it. Reusable: a submission resets it.
+class Event {
+public:
+  virtual ~Event() = default;
+  /// Blocks until the work is done; its outcome.
+  virtual Status wait() = 0;
+};
+
+/// What happened outside the arena while commands executed, since the device was made.
+struct AllocationCounters {
+  uint64_t heap = 0;       ///< requests that reached the system heap
+  uint64_t transients = 0; ///< requests that the plan's transient pool answered
+};
+
+/// One recorded command list.
+class CommandBuffer {
+public:
+  virtual ~CommandBuffer() = default;
+  /// Gives every buffer its address. Must precede the first submission; may be called again.
+  virtual Status bind(Arena &arena) = 0;
+  virtual size_t size() const = 0;
+  /// One line on what command `index` does and how; stable text for logs and profiles.
+  virtual std::string describe(size_t index) const = 0;
+  /// How command `index` is implemented ("kernel NAME", "direct brgconv:avx512_core", …).
+  virtual std::string implementation(size_t index) const = 0;
+};
+
+/// What to record. Everything pointed to must outlive the command buffer.
+struct Recording {
+  const gc::plan::Plan *plan = nullptr;
+  const gc::plan::CommandList *commands = nullptr; ///< may be null: an empty list
+  Executable *executable = nullptr;                ///< may be null when no command is a Dispatch
+  uint32_t slot = 0;                               ///< inputs' slots[slot] replaces slots[0]
+};
+
+class Device {
+public:
+  virtual ~Device() = default;
+  virtual std::string name() const = 0;
+  /// False for devices that record and check, but compute nothing.
+  virtual bool executes() const = 0;
+  virtual int threads() const = 0;
+
+  virtual Result<std::unique_ptr<Executable>> load(const gc::plan::Kernels *kernels) = 0;
+  virtual Result<std::unique_ptr<CommandBuffer>> record(const Recording &recording) = 0;
+  /// `plan` tells where the transient pool is; it must be verified.
+  virtual Result<std::unique_ptr<Arena>> createArena(const gc::plan::Plan &plan) = 0;
+  virtual std::unique_ptr<Event> createEvent() = 0;
+  /// Starts a bound command buffer. `times` is empty or has one entry for each command, filled when
+  /// the event is done. The outcome is the event's; an error here means that nothing was started.
+  virtual Status submit(CommandBuffer &buffer, Event &event, std::span<CommandTime> times = {}) = 0;
+  virtual AllocationCounters allocations() const = 0;
+};
+
+struct DeviceOptions {
+  int threads = 0; ///< 0: as many as the process may use
+  int ordinal = 0; ///< of several devices of the same kind
+};
+
+/// Makes a device by name: "cpu", "null", or "NAME:N". A name that is not built in is looked for as
+/// a plugin, libgc-device-NAME.so, which exports `gcCreateDevice`; an unknown or missing device is
+/// an error of class Device.
+Result<std::unique_ptr<Device>> createDevice(const std::string &name, DeviceOptions options = {});
+
+/// What a plugin exports, as extern "C". Returns null and fills `error` on failure; the caller owns
+/// the device.
+using CreateDeviceFunction = Device *(*)(const DeviceOptions *options, Error *error);
+constexpr const char *kCreateDeviceSymbol = "gcCreateDevice";
+
+/// The buffer that command operand `buffer` means when recording for `slot`.
+class SlotMap {
+public:
+  /// Fails when an input has no such slot.
+  static Result<SlotMap> create(const gc::plan::Plan &plan, uint32_t slot);
+  uint32_t operator()(uint32_t buffer) const { return buffers_[buffer]; }
+
+private:
+  std::vector<uint32_t> buffers_;
+};
+
+} // namespace gc::runtime::hal
+
+#endif // GC_RUNTIME_HAL_DEVICE_H

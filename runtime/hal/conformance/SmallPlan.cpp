@@ -1,0 +1,119 @@
+#include "runtime/hal/conformance/SmallPlan.h"
+
+namespace gc::runtime::conformance {
+
+using namespace gc::plan;
+
+uint32_t SmallPlan::buffer(const std::string &name, BufferKind kind,
+                           const std::vector<int64_t> &shape, uint64_t bytes, DType type) {
+  if (bytes == 0) {
+    bytes = elementBytes(type);
+    for (int64_t size : shape)
+      bytes *= static_cast<uint64_t>(size);
+  }
+  buffers_.push_back(
+      CreateBufferDirect(builder_, name.c_str(), kind, type, &shape, end_ + misalign, bytes, 0, 0));
+  end_ = (end_ + misalign + bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
+  return static_cast<uint32_t>(buffers_.size() - 1);
+}
+
+int32_t SmallPlan::workspace(uint64_t bytes) {
+  if (bytes == 0)
+    return -1;
+  return static_cast<int32_t>(
+      buffer("workspace", BufferKind_Workspace, {static_cast<int64_t>(bytes)}, bytes, DType_U8));
+}
+
+void SmallPlan::transients() {
+  buffer(cpu::kTransientPoolName, BufferKind_Workspace,
+         {static_cast<int64_t>(cpu::kTransientPoolBytes)}, cpu::kTransientPoolBytes, DType_U8);
+}
+
+void SmallPlan::command(Operation type, flatbuffers::Offset<void> operation, const char *name) {
+  commands_.push_back(CreateCommandDirect(builder_, type, operation, name));
+}
+
+void SmallPlan::convolution(const cpu::ConvolutionSpec &s, uint32_t src, uint32_t weights,
+                            uint32_t dst, int32_t bias, int32_t residual, int32_t workspace) {
+  auto table =
+      CreateConvolution(builder_, static_cast<Direction>(s.direction), s.batch, s.inH, s.inW, s.inC,
+                        s.outH, s.outW, s.outC, s.kernelH, s.kernelW, s.strideH, s.strideW, s.padH,
+                        s.padW, static_cast<Activation>(s.activation), s.accumulate, src, weights,
+                        dst, bias, residual, workspace);
+  command(Operation_Convolution, table.Union(), "convolution");
+}
+
+void SmallPlan::matmul(const cpu::MatMulSpec &s, View a, View b, View c, int32_t bias,
+                       int32_t residual, int32_t workspace) {
+  auto table = CreateMatMulDirect(builder_, &s.batch, s.m, s.n, s.k, &a, &s.aStrides, &b,
+                                  &s.bStrides, &c, &s.cStrides, s.scale, bias, residual,
+                                  static_cast<Activation>(s.activation), s.accumulate, workspace);
+  command(Operation_MatMul, table.Union(), "matmul");
+}
+
+void SmallPlan::dispatch(uint32_t kernel, const std::vector<uint32_t> &buffers, uint64_t items,
+                         uint64_t grain) {
+  command(Operation_Dispatch,
+          CreateDispatchDirect(builder_, kernel, &buffers, items, grain).Union(), "dispatch");
+}
+
+void SmallPlan::fill(uint32_t buffer, uint8_t value) {
+  command(Operation_Fill, CreateFill(builder_, buffer, value).Union(), "fill");
+}
+
+void SmallPlan::copy(View source, View target, uint64_t bytes) {
+  command(Operation_Copy, CreateCopy(builder_, &source, &target, bytes).Union(), "copy");
+}
+
+void SmallPlan::input(const std::string &name, const std::vector<uint32_t> &slots) {
+  inputs_.push_back(CreateInputDirect(builder_, name.c_str(), &slots));
+}
+
+void SmallPlan::variable(const std::string &name, uint32_t buffer,
+                         const std::vector<int64_t> &fileShape, const std::vector<int64_t> &split,
+                         const std::vector<int32_t> &permutation, int32_t gradient) {
+  variables_.push_back(CreateVariableDirect(builder_, name.c_str(), buffer, VariableRole_Parameter,
+                                            0, &fileShape, &split, &permutation, gradient));
+}
+
+void SmallPlan::kernels(std::span<const uint8_t> object, const std::vector<std::string> &symbols) {
+  std::vector<uint8_t> bytes(object.begin(), object.end());
+  std::vector<flatbuffers::Offset<flatbuffers::String>> names;
+  for (const std::string &symbol : symbols)
+    names.push_back(builder_.CreateString(symbol));
+  kernels_ = CreateKernelsDirect(builder_, &bytes, &names);
+}
+
+std::vector<std::byte> SmallPlan::finish() {
+  std::vector<flatbuffers::Offset<flatbuffers::String>> names;
+  for (const std::string &feature : features)
+    names.push_back(builder_.CreateString(feature));
+  auto target =
+      CreateTargetDirect(builder_, device.c_str(), nullptr, &names, libraryVersion.c_str());
+  auto memory = CreateMemory(builder_);
+  auto list = CreateCommandListDirect(builder_, &commands_);
+  auto buffers = builder_.CreateVector(buffers_);
+  auto variables = builder_.CreateVector(variables_);
+  auto inputs = builder_.CreateVector(inputs_);
+  auto model = builder_.CreateString("small");
+  PlanBuilder plan(builder_);
+  plan.add_version(version);
+  plan.add_model(model);
+  plan.add_target(target);
+  plan.add_batch(batch);
+  plan.add_micro_batches(microBatches);
+  plan.add_arena_bytes(arenaBytes ? arenaBytes : end_);
+  plan.add_memory(memory);
+  plan.add_buffers(buffers);
+  plan.add_variables(variables);
+  plan.add_inputs(inputs);
+  plan.add_loss(loss);
+  plan.add_micro_batch(list);
+  if (!kernels_.IsNull())
+    plan.add_kernels(kernels_);
+  FinishPlanBuffer(builder_, plan.Finish());
+  const auto *data = reinterpret_cast<const std::byte *>(builder_.GetBufferPointer());
+  return {data, data + builder_.GetSize()};
+}
+
+} // namespace gc::runtime::conformance

@@ -1,0 +1,156 @@
+#include "runtime/hal/cpu/CpuDevice.h"
+#include "runtime/hal/allocation/Allocation.h"
+#include "runtime/hal/cpu/CpuCommandBuffer.h"
+
+#include <cstring>
+#include <omp.h>
+#include <sched.h>
+
+namespace gc::runtime::hal {
+namespace {
+
+/// Instruction sets that generated code may need and that can be asked of the machine.
+bool cpuHas(const std::string &feature, bool &known) {
+  known = true;
+#define GC_FEATURE(name)                                                                           \
+  if (feature == name)                                                                             \
+    return __builtin_cpu_supports(name);
+  GC_FEATURE("avx")
+  GC_FEATURE("avx2")
+  GC_FEATURE("fma")
+  GC_FEATURE("bmi2")
+  GC_FEATURE("avx512f")
+  GC_FEATURE("avx512bw")
+  GC_FEATURE("avx512cd")
+  GC_FEATURE("avx512dq")
+  GC_FEATURE("avx512vl")
+  GC_FEATURE("avx512ifma")
+  GC_FEATURE("avx512vbmi")
+  GC_FEATURE("avx512vbmi2")
+  GC_FEATURE("avx512vnni")
+  GC_FEATURE("avx512bitalg")
+  GC_FEATURE("avx512vpopcntdq")
+  GC_FEATURE("avx512bf16")
+#undef GC_FEATURE
+  known = false;
+  return true;
+}
+
+Status checkTarget(const gc::plan::Target &target) {
+  if (target.device()->string_view() != "cpu")
+    return deviceError("the plan was compiled for device '" + target.device()->str() +
+                       "', not for cpu; compile it with --device=cpu");
+  if (target.library_version() && target.library_version()->size() &&
+      target.library_version()->str() != cpu::libraryVersion())
+    return deviceError("the plan was compiled for " + target.library_version()->str() +
+                       ", this machine has " + cpu::libraryVersion() + "; compile it again");
+  for (uint32_t i = 0; target.features() && i < target.features()->size(); ++i) {
+    std::string feature = target.features()->Get(i)->str();
+    if (!feature.empty() && feature[0] == '-')
+      continue;
+    if (!feature.empty() && feature[0] == '+')
+      feature.erase(0, 1);
+    bool known;
+    if (!cpuHas(feature, known))
+      return deviceError("the plan needs a CPU with " + feature +
+                         ", this one has not; compile it again on this machine");
+  }
+  return {};
+}
+
+/// Work is done when submit returns; the event carries the outcome.
+class CpuEvent final : public Event {
+public:
+  Status wait() override { return outcome; }
+  Status outcome;
+};
+
+class CpuDevice final : public Device {
+public:
+  explicit CpuDevice(int threads) : threads_(threads) {
+    omp_set_num_threads(threads_);
+    // Starts the pool once, here, so that no step has to create threads.
+#pragma omp parallel num_threads(threads_)
+    allocation::markExecutingThread();
+    before_ = allocation::counters();
+  }
+
+  std::string name() const override { return "cpu"; }
+  bool executes() const override { return true; }
+  int threads() const override { return threads_; }
+
+  Result<std::unique_ptr<Executable>> load(const gc::plan::Kernels *kernels) override {
+    auto object = SharedObject::load(kernels);
+    if (!object)
+      return object.error();
+    return std::unique_ptr<Executable>(std::move(*object));
+  }
+
+  Result<std::unique_ptr<CommandBuffer>> record(const Recording &recording) override {
+    if (Status suits = checkTarget(*recording.plan->target()); !suits)
+      return suits.error();
+    omp_set_num_threads(threads_); // primitives are built for the threads that OpenMP would use
+    auto buffer = CpuCommandBuffer::record(recording, calls_);
+    if (!buffer)
+      return buffer.error();
+    return std::unique_ptr<CommandBuffer>(std::move(*buffer));
+  }
+
+  Result<std::unique_ptr<Arena>> createArena(const gc::plan::Plan &plan) override {
+    size_t poolOffset = 0, poolBytes = 0;
+    for (uint32_t i = 0; plan.buffers() && i < plan.buffers()->size(); ++i) {
+      const gc::plan::Buffer &buffer = *plan.buffers()->Get(i);
+      if (buffer.kind() == gc::plan::BufferKind_Workspace &&
+          buffer.name()->string_view() == cpu::kTransientPoolName) {
+        poolOffset = buffer.offset();
+        poolBytes = buffer.bytes();
+      }
+    }
+    omp_set_num_threads(threads_);
+    auto arena = HostArena::create(plan.arena_bytes(), poolOffset, poolBytes, /*touch=*/true);
+    if (!arena)
+      return arena.error();
+    return std::unique_ptr<Arena>(std::move(*arena));
+  }
+
+  std::unique_ptr<Event> createEvent() override { return std::make_unique<CpuEvent>(); }
+
+  Status submit(CommandBuffer &buffer, Event &event, std::span<CommandTime> times) override {
+    auto *mine = dynamic_cast<CpuCommandBuffer *>(&buffer);
+    auto *done = dynamic_cast<CpuEvent *>(&event);
+    if (!mine || !done)
+      return badInput("command buffer or event of another device");
+    if (!mine->bound())
+      return badInput("the command buffer is not bound to an arena");
+    if (!times.empty() && times.size() != mine->size())
+      return badInput("need a time for each of " + std::to_string(mine->size()) + " commands");
+    omp_set_num_threads(threads_);
+    done->outcome = mine->execute(threads_, times);
+    return {};
+  }
+
+  AllocationCounters allocations() const override {
+    allocation::Counters now = allocation::counters();
+    return {now.heap - before_.heap, now.pool - before_.pool};
+  }
+
+private:
+  int threads_;
+  allocation::Counters before_;
+  CallCache calls_;
+};
+
+} // namespace
+
+Result<std::unique_ptr<Device>> createCpuDevice(const DeviceOptions &options) {
+  int threads = options.threads;
+  if (threads == 0) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    threads =
+        ::sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : omp_get_num_procs();
+  }
+  return std::unique_ptr<Device>(std::make_unique<CpuDevice>(threads));
+}
+
+} // namespace gc::runtime::hal

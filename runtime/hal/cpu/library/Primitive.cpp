@@ -1,0 +1,49 @@
+#include "runtime/hal/cpu/library/Primitive.h"
+
+namespace gc::runtime::cpu {
+
+const dnnl::engine &engine() {
+  static dnnl::engine instance(dnnl::engine::kind::cpu, 0);
+  return instance;
+}
+
+static dnnl_stream_t stream() {
+  static dnnl::stream instance(engine());
+  return instance.get();
+}
+
+size_t Primitive::argument(int id, const dnnl::memory::desc &desc) {
+  memories_.push_back(dnnl::memory(desc, engine(), DNNL_MEMORY_NONE));
+  data_.push_back(nullptr);
+  arguments_.push_back({id, memories_.back().get()});
+  stream(); // built here, so that the first step does not
+  return arguments_.size() - 1;
+}
+
+void Primitive::set(size_t place, const void *data) {
+  if (data_[place] == data)
+    return;
+  data_[place] = data;
+  dnnl_memory_set_data_handle(arguments_[place].memory, const_cast<void *>(data));
+}
+
+Status Primitive::execute() {
+  dnnl_status_t status = dnnl_primitive_execute(
+      primitive_.get(), stream(), static_cast<int>(arguments_.size()), arguments_.data());
+  if (status == dnnl_success)
+    return {};
+  return runFailed("oneDNN failed in " + implementation_ + " with status " +
+                   std::to_string(static_cast<int>(status)));
+}
+
+bool isReference(const std::string &implementation) {
+  return implementation.find("ref") != std::string::npos;
+}
+
+dnnl::primitive_attr userScratchpad() {
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attr;
+}
+
+} // namespace gc::runtime::cpu

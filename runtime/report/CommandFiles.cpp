@@ -1,0 +1,65 @@
+#include "runtime/report/CommandFiles.h"
+
+#include "runtime/weights/AtomicFile.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace gc::runtime {
+
+using json = nlohmann::ordered_json;
+
+static std::string dump(const json &value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+Result<void> writeTrace(const std::string &path, const std::string &model,
+                        const std::vector<CommandTime> &commands) {
+  json events = json::array();
+  events.push_back(
+      {{"name", "process_name"}, {"ph", "M"}, {"pid", 1}, {"tid", 1}, {"args", {{"name", model}}}});
+  // One row for each list; times are in microseconds.
+  const char *lists[] = {"once", "micro_batch", "step", "evaluate"};
+  for (int row = 0; row < 4; ++row)
+    events.push_back({{"name", "thread_name"},
+                      {"ph", "M"},
+                      {"pid", 1},
+                      {"tid", row + 1},
+                      {"args", {{"name", lists[row]}}}});
+  for (const CommandTime &command : commands) {
+    if (command.executions == 0)
+      continue;
+    auto row = std::find(std::begin(lists), std::end(lists), command.list) - std::begin(lists);
+    events.push_back({{"name", command.name},
+                      {"cat", command.recomputed ? "recomputed" : "command"},
+                      {"ph", "X"},
+                      {"pid", 1},
+                      {"tid", row + 1},
+                      {"ts", command.lastBegin * 1e6},
+                      {"dur", command.lastSeconds * 1e6},
+                      {"args",
+                       {{"implementation", command.implementation},
+                        {"flops", command.flops},
+                        {"bytes", command.bytesMoved}}}});
+  }
+  return writeFileAtomically(path, dump({{"displayTimeUnit", "ms"}, {"traceEvents", events}}));
+}
+
+Result<void> writeProfile(const std::string &path, const std::string &model,
+                          const std::vector<CommandTime> &commands) {
+  json ops = json::array();
+  for (const CommandTime &command : commands)
+    if (command.executions > 0)
+      ops.push_back({{"name", command.name},
+                     {"list", command.list},
+                     {"implementation", command.implementation},
+                     {"seconds", command.seconds / static_cast<double>(command.executions)},
+                     {"executions", command.executions},
+                     {"flops", command.flops},
+                     {"bytes_moved", command.bytesMoved},
+                     {"recomputed", command.recomputed}});
+  return writeFileAtomically(path, dump({{"model", model}, {"ops", ops}}));
+}
+
+} // namespace gc::runtime

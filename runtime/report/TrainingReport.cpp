@@ -1,0 +1,117 @@
+#include "runtime/report/TrainingReport.h"
+
+#include "runtime/weights/AtomicFile.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace gc::runtime {
+
+using json = nlohmann::ordered_json;
+
+double TrainingReport::stepMedian() const {
+  if (stepSeconds.empty())
+    return 0;
+  std::vector<float> sorted = stepSeconds;
+  size_t middle = sorted.size() / 2;
+  std::nth_element(sorted.begin(), sorted.begin() + middle, sorted.end());
+  double upper = sorted[middle];
+  if (sorted.size() % 2)
+    return upper;
+  return (upper + *std::max_element(sorted.begin(), sorted.begin() + middle)) / 2;
+}
+
+double TrainingReport::samplesPerSecond() const {
+  double median = stepMedian();
+  return median > 0 ? static_cast<double>(batch) / median : 0;
+}
+
+template <class T> static json orNull(const std::optional<T> &value) {
+  return value ? json(*value) : json(nullptr);
+}
+
+static json monitorJson(const MonitorSummary &monitor) {
+  json seconds = json::array(), memory = json::array(), cpus = json::array();
+  for (const MonitorSample &sample : monitor.samples) {
+    seconds.push_back(sample.seconds);
+    memory.push_back(sample.memoryBytes);
+    cpus.push_back(sample.cpus);
+  }
+  return {{"seconds", monitor.seconds},
+          {"period_seconds", monitor.periodSeconds},
+          {"rss_max_bytes", monitor.memoryMaxBytes},
+          {"rss_mean_bytes", monitor.memoryMeanBytes},
+          {"cpus_max", monitor.cpusMax},
+          {"cpus_mean", monitor.cpusMean},
+          {"samples", {{"seconds", seconds}, {"rss_bytes", memory}, {"cpus", cpus}}}};
+}
+
+std::string reportJson(const TrainingReport &r) {
+  json out;
+  out["model"] = r.model;
+  out["device"] = r.device;
+  out["threads"] = r.threads;
+  out["batch"] = r.batch;
+  out["micro_batches"] = r.microBatches;
+  out["parameters"] = r.parameters;
+  out["steps"] = r.steps;
+  out["loss"] = r.loss;
+  out["accuracy"] = orNull(r.accuracy);
+  out["test_accuracy"] =
+      r.evaluations.empty() ? json(nullptr) : orNull(r.evaluations.back().accuracy);
+  out["test_loss"] = r.evaluations.empty() ? json(nullptr) : json(r.evaluations.back().loss);
+  double fastest =
+      r.stepSeconds.empty() ? 0 : *std::min_element(r.stepSeconds.begin(), r.stepSeconds.end());
+  out["step_seconds"] = {{"median", r.stepMedian()}, {"min", fastest}, {"all", r.stepSeconds}};
+  out["samples_per_second"] = r.samplesPerSecond();
+  out["compile_seconds"] = r.compileSeconds;
+  const MemoryReport &m = r.memory;
+  out["memory"] = {{"predicted_peak_bytes", m.predictedPeakBytes},
+                   {"measured_peak_bytes", m.measuredPeakBytes},
+                   {"lower_bound_bytes", m.lowerBoundBytes},
+                   {"weights_bytes", m.weightsBytes},
+                   {"gradients_bytes", m.gradientsBytes},
+                   {"optimizer_bytes", m.optimizerBytes},
+                   {"activations_bytes", m.activationsBytes},
+                   {"workspace_bytes", m.workspaceBytes},
+                   {"input_bytes", m.inputBytes},
+                   {"fragmentation_bytes", m.fragmentationBytes},
+                   {"arena_bytes", m.arenaBytes},
+                   {"allocations_in_step", m.allocationsInStep},
+                   {"library_bytes", m.libraryBytes},
+                   {"process_rss_before_bytes", m.processRssBeforeBytes},
+                   {"process_rss_peak_bytes", m.processRssPeakBytes}};
+  const RematReport &remat = r.remat;
+  out["remat"] = {{"policy", remat.policy},
+                  {"budget_bytes", orNull(remat.budgetBytes)},
+                  {"retained", remat.retained},
+                  {"recomputed", remat.recomputed},
+                  {"recompute_seconds_predicted", remat.recomputeSecondsPredicted},
+                  {"recompute_fraction", remat.recomputeFraction},
+                  {"time_lower_bound", orNull(remat.timeLowerBound)},
+                  {"gap", orNull(remat.gap)}};
+  // Nothing is verified before rematerialization exists; null says so, false would be a verdict.
+  out["verify"] = {{"identical", nullptr}, {"compared", 0}};
+  out["data"] = r.data;
+  out["optimizer"] = r.optimizer;
+  out["seed"] = r.seed;
+  out["interrupted"] = r.interrupted;
+  out["seconds"] = r.seconds;
+  out["loader_wait_seconds"] = r.loaderWaitSeconds;
+  out["evaluations"] = json::array();
+  for (const EvaluationReport &e : r.evaluations)
+    out["evaluations"].push_back({{"epoch", e.epoch},
+                                  {"step", e.step},
+                                  {"samples", e.samples},
+                                  {"loss", e.loss},
+                                  {"accuracy", orNull(e.accuracy)}});
+  out["monitor"] = monitorJson(r.monitor);
+  return out.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+Result<void> writeReport(const std::string &path, const TrainingReport &report) {
+  return writeFileAtomically(path, reportJson(report));
+}
+
+} // namespace gc::runtime

@@ -1,0 +1,66 @@
+// What a run found out, as data; everything that is printed or written is made from it. The keys of
+// its JSON are a promise to people who script against them.
+#ifndef GC_RUNTIME_REPORT_TRAININGREPORT_H
+#define GC_RUNTIME_REPORT_TRAININGREPORT_H
+
+#include "runtime/Error.h"
+#include "runtime/monitor/Monitor.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gc::runtime {
+
+struct MemoryReport {
+  uint64_t predictedPeakBytes = 0, measuredPeakBytes = 0, lowerBoundBytes = 0;
+  uint64_t weightsBytes = 0, gradientsBytes = 0, optimizerBytes = 0, activationsBytes = 0;
+  uint64_t workspaceBytes = 0, inputBytes = 0, fragmentationBytes = 0, arenaBytes = 0;
+  uint64_t allocationsInStep = 0, libraryBytes = 0;
+  uint64_t processRssBeforeBytes = 0, processRssPeakBytes = 0;
+};
+
+struct RematReport {
+  std::string policy = "none";
+  std::optional<uint64_t> budgetBytes;
+  uint64_t retained = 0, recomputed = 0; // commands
+  double recomputeSecondsPredicted = 0, recomputeFraction = 0;
+  std::optional<double> timeLowerBound, gap; // where the solver proved one
+};
+
+/// After an epoch, in inference mode.
+struct EvaluationReport {
+  uint64_t epoch = 0, step = 0;
+  int64_t samples = 0;
+  double loss = 0;
+  std::optional<double> accuracy;
+};
+
+struct TrainingReport {
+  std::string model, device, data, optimizer;
+  int threads = 0;
+  int64_t batch = 0, microBatches = 0, parameters = 0, steps = 0;
+  uint64_t seed = 0;
+  bool interrupted = false;
+  std::vector<float> loss;        // each step's
+  std::optional<double> accuracy; // of the last epoch (or of what was run of it), in training mode
+  std::vector<EvaluationReport> evaluations;
+  std::vector<float> stepSeconds;
+  double compileSeconds = 0, seconds = 0, loaderWaitSeconds = 0;
+  MemoryReport memory;
+  RematReport remat;
+  MonitorSummary monitor;
+
+  double stepMedian() const;
+  /// Of the median step; 0 where no step was run.
+  double samplesPerSecond() const;
+};
+
+std::string reportJson(const TrainingReport &report);
+/// Atomic.
+Result<void> writeReport(const std::string &path, const TrainingReport &report);
+
+} // namespace gc::runtime
+
+#endif // GC_RUNTIME_REPORT_TRAININGREPORT_H

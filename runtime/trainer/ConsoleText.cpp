@@ -1,0 +1,100 @@
+#include "runtime/trainer/ConsoleText.h"
+
+#include "runtime/report/Sizes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace gc::runtime {
+
+static std::string line(const char *label, const std::string &text) {
+  return fmt::format("{:<11} {}\n", label, text);
+}
+
+static std::string percent(double fraction) { return fmt::format("{:.2f} %", 100 * fraction); }
+
+std::string headerText(const TrainingReport &r, const ScheduleText &schedule) {
+  const MemoryReport &m = r.memory;
+  std::string text;
+  text += line("model", fmt::format("{}, {} parameters", r.model, countText(r.parameters)));
+  text += line("device",
+               fmt::format("{}, {} thread{}", r.device, r.threads, r.threads == 1 ? "" : "s"));
+  text += line("data", r.data);
+  std::string steps =
+      schedule.wholeEpochs
+          ? fmt::format("{} epochs of {} steps", schedule.totalSteps / schedule.stepsPerEpoch,
+                        schedule.stepsPerEpoch)
+          : fmt::format("{} steps", schedule.totalSteps);
+  if (schedule.fromStep > 0)
+    steps += fmt::format(" (resuming after step {})", schedule.fromStep);
+  std::string batch = r.microBatches > 1
+                          ? fmt::format("batch {} in {} micro-batches", r.batch, r.microBatches)
+                          : fmt::format("batch {}", r.batch);
+  text += line("training", fmt::format("{}, {}{}{}, seed {}", steps, batch,
+                                       r.optimizer.empty() ? "" : ", ", r.optimizer, r.seed));
+  double gap =
+      m.lowerBoundBytes > 0 ? static_cast<double>(m.predictedPeakBytes) / m.lowerBoundBytes - 1 : 0;
+  text += line("plan peak", sizeText(m.predictedPeakBytes));
+  text +=
+      line("", fmt::format("lower bound {}, gap {}", sizeText(m.lowerBoundBytes), percent(gap)));
+  text += line("", fmt::format("weights {}, gradients {}, optimizer {}, activations {},",
+                               shortSizeText(m.weightsBytes), shortSizeText(m.gradientsBytes),
+                               shortSizeText(m.optimizerBytes), shortSizeText(m.activationsBytes)));
+  text += line("", fmt::format("workspace {}, input {}, fragmentation {}",
+                               shortSizeText(m.workspaceBytes), shortSizeText(m.inputBytes),
+                               shortSizeText(m.fragmentationBytes)));
+  std::string remat = r.remat.policy;
+  if (r.remat.budgetBytes)
+    remat += fmt::format(", budget {}", sizeText(*r.remat.budgetBytes));
+  if (r.remat.recomputed > 0)
+    remat +=
+        fmt::format(", {} of {} commands recomputed, {} more time predicted", r.remat.recomputed,
+                    r.remat.recomputed + r.remat.retained, percent(r.remat.recomputeFraction));
+  text += line("remat", remat);
+  if (r.compileSeconds > 0)
+    text += line("compiled in", fmt::format("{:.2f} s", r.compileSeconds));
+  return text;
+}
+
+std::string evaluationText(const EvaluationReport &e) {
+  std::string text = fmt::format(
+      "test after {}: loss {:.4f}",
+      e.epoch > 0 ? fmt::format("epoch {}", e.epoch) : fmt::format("step {}", e.step), e.loss);
+  if (e.accuracy)
+    text += fmt::format(", accuracy {}", percent(*e.accuracy));
+  return text + fmt::format(" ({} samples)\n", e.samples);
+}
+
+std::string summaryText(const TrainingReport &r) {
+  std::string text;
+  text += line(r.interrupted ? "interrupted" : "done",
+               fmt::format("{} steps in {}", r.steps, durationText(r.seconds)));
+  if (!r.loss.empty())
+    text += line("loss", fmt::format("{:.4f} -> {:.4f}", r.loss.front(), r.loss.back()));
+  std::string accuracy;
+  if (r.accuracy)
+    accuracy = fmt::format("{} training", percent(*r.accuracy));
+  if (!r.evaluations.empty() && r.evaluations.back().accuracy)
+    accuracy += fmt::format("{}{} test", accuracy.empty() ? "" : ", ",
+                            percent(*r.evaluations.back().accuracy));
+  if (!accuracy.empty())
+    text += line("accuracy", accuracy);
+  if (r.stepSeconds.empty())
+    return text;
+  float fastest = *std::min_element(r.stepSeconds.begin(), r.stepSeconds.end());
+  text += line("step", fmt::format("median {:.4f} s, fastest {:.4f} s, {:.4g} samples/s",
+                                   r.stepMedian(), fastest, r.samplesPerSecond()));
+  const MemoryReport &m = r.memory;
+  text += line("peak", fmt::format("predicted {}", sizeText(m.predictedPeakBytes)));
+  double difference = m.predictedPeakBytes > 0
+                          ? static_cast<double>(m.measuredPeakBytes) / m.predictedPeakBytes - 1
+                          : 0;
+  text += line(
+      "", fmt::format("measured  {}, {:+.2f} %", sizeText(m.measuredPeakBytes), 100 * difference));
+  text += line("", fmt::format("libraries {} apart", sizeText(m.libraryBytes)));
+  text += line("allocations", fmt::format("{} in the step", m.allocationsInStep));
+  return text;
+}
+
+} // namespace gc::runtime

@@ -1,0 +1,22 @@
+// The header before training and the summary after it.
+#ifndef GC_RUNTIME_TRAINER_CONSOLETEXT_H
+#define GC_RUNTIME_TRAINER_CONSOLETEXT_H
+
+#include "runtime/report/TrainingReport.h"
+
+#include <string>
+
+namespace gc::runtime {
+
+struct ScheduleText {
+  uint64_t totalSteps = 0, stepsPerEpoch = 0, fromStep = 0;
+  bool wholeEpochs = false;
+};
+
+std::string headerText(const TrainingReport &report, const ScheduleText &schedule);
+std::string evaluationText(const EvaluationReport &evaluation);
+std::string summaryText(const TrainingReport &report);
+
+} // namespace gc::runtime
+
+#endif // GC_RUNTIME_TRAINER_CONSOLETEXT_H

@@ -1,0 +1,78 @@
+#include "runtime/plan/Plan_generated.h"
+#include "runtime/trainer/Trainer.h"
+
+#include <fmt/format.h>
+
+namespace gc::runtime {
+
+static const plan::Buffer *slotBuffer(const plan::Plan &plan, const plan::Input &input,
+                                      size_t slot) {
+  uint32_t index = input.slots()->Get(static_cast<flatbuffers::uoffset_t>(slot));
+  return plan.buffers() && index < plan.buffers()->size() ? plan.buffers()->Get(index) : nullptr;
+}
+
+/// Elements of a shape; 0 where it is impossible.
+static int64_t elementsOf(const plan::Buffer &buffer) {
+  int64_t elements = 1;
+  for (size_t i = 0; buffer.shape() && i < buffer.shape()->size(); ++i)
+    if (buffer.shape()->Get(i) < 1 ||
+        __builtin_mul_overflow(elements, buffer.shape()->Get(i), &elements))
+      return 0;
+  return elements;
+}
+
+Result<PlanInputs> findPlanInputs(const plan::Plan &plan) {
+  auto bad = [](const std::string &what) {
+    return badInput(fmt::format("the plan cannot be trained: {}; compile it again", what));
+  };
+  PlanInputs result;
+  const plan::Input *image = nullptr, *label = nullptr;
+  for (size_t i = 0; plan.inputs() && i < plan.inputs()->size(); ++i) {
+    const plan::Input *input = plan.inputs()->Get(i);
+    std::string name = input->name()->str();
+    if (name == "image") {
+      image = input;
+      result.image = i;
+    } else if (name == "label") {
+      label = input;
+      result.label = i;
+    } else {
+      return bad(fmt::format("it has an input '{}', expected 'image' and 'label'", name));
+    }
+  }
+  if (!image || !label || !image->slots() || !label->slots() || image->slots()->size() == 0 ||
+      image->slots()->size() != label->slots()->size())
+    return bad("it lacks an input 'image' or 'label', or their slots differ in number");
+  if (plan.batch() < 1 || plan.micro_batches() < 1 || plan.batch() % plan.micro_batches() != 0)
+    return bad(fmt::format("it has a batch of {} in {} micro-batches", plan.batch(),
+                           plan.micro_batches()));
+  if (plan.loss() < 0)
+    return bad("it has no loss");
+  result.slots = image->slots()->size();
+  result.microBatch = plan.batch() / plan.micro_batches();
+  for (size_t slot = 0; slot < result.slots; ++slot) {
+    const plan::Buffer *pixels = slotBuffer(plan, *image, slot);
+    const plan::Buffer *labels = slotBuffer(plan, *label, slot);
+    if (!pixels || !labels)
+      return bad("an input's slot is not among its buffers");
+    int64_t elements = elementsOf(*pixels);
+    if (pixels->dtype() != plan::DType_F32 || elements < 1 ||
+        pixels->shape()->Get(0) != result.microBatch ||
+        static_cast<uint64_t>(elements) > pixels->bytes() / 4)
+      return bad(fmt::format("a slot of 'image' is not f32 with {} samples", result.microBatch));
+    bool wide = labels->dtype() == plan::DType_I64;
+    if ((!wide && labels->dtype() != plan::DType_I32) || elementsOf(*labels) != result.microBatch ||
+        labels->bytes() / (wide ? 8 : 4) < static_cast<uint64_t>(result.microBatch))
+      return bad(fmt::format("a slot of 'label' is not {} integers", result.microBatch));
+    std::vector<int64_t> shape(pixels->shape()->begin() + 1, pixels->shape()->end());
+    LabelType type = wide ? LabelType::I64 : LabelType::I32;
+    if (slot > 0 && (shape != result.model.sampleShape || type != result.labelType))
+      return bad("the slots of an input differ");
+    result.model.sampleShape = std::move(shape);
+    result.labelType = type;
+  }
+  result.model.classes = plan.classes();
+  return result;
+}
+
+} // namespace gc::runtime

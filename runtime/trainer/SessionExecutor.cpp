@@ -1,0 +1,56 @@
+#include "runtime/trainer/SessionExecutor.h"
+
+#include <cstring>
+
+namespace gc::runtime {
+
+Result<std::byte *> SessionExecutor::map(uint32_t buffer) {
+  std::span<std::byte> bytes = session.buffer(buffer);
+  if (bytes.empty())
+    return deviceError("the session has no host view of buffer " + std::to_string(buffer));
+  return bytes.data();
+}
+
+Result<void> SessionExecutor::unmap(uint32_t, bool) { return {}; }
+
+Result<std::byte *> SessionExecutor::inputSlot(size_t input, size_t slot) {
+  const plan::Input &entry = *plan().inputs()->Get(static_cast<flatbuffers::uoffset_t>(input));
+  std::span<std::byte> bytes =
+      session.input(entry.name()->string_view(), static_cast<uint32_t>(slot));
+  if (bytes.empty())
+    return deviceError("the session has no slot " + std::to_string(slot) + " of input '" +
+                       entry.name()->str() + "'");
+  return bytes.data();
+}
+
+Result<float> SessionExecutor::readMetric(uint32_t buffer) {
+  std::span<std::byte> bytes = session.buffer(buffer);
+  if (bytes.size() < sizeof(float))
+    return deviceError("the session has no host view of metric " + std::to_string(buffer));
+  float value;
+  std::memcpy(&value, bytes.data(), sizeof(value));
+  return value;
+}
+
+MemoryUse SessionExecutor::memoryUse() {
+  MemoryMeasurement measured = session.memory();
+  MemoryUse use;
+  use.measuredPeakBytes = measured.measuredPeakBytes;
+  use.allocationsInStep = session.allocationsInStep();
+  use.libraryBytes = measured.libraryBytes;
+  use.rssBeforeBytes = measured.rssBeforeBytes;
+  use.rssPeakBytes = measured.rssPeakBytes;
+  return use;
+}
+
+std::vector<CommandTime> SessionExecutor::commandTimes() const {
+  std::vector<CommandTime> times;
+  for (const CommandProfile &profile : session.profile())
+    times.push_back({std::string(profile.name), std::string(profile.implementation),
+                     std::string(profile.list), profile.flops, profile.bytesMoved,
+                     profile.recomputed, profile.executions, profile.seconds, profile.lastBegin,
+                     profile.lastSeconds});
+  return times;
+}
+
+} // namespace gc::runtime

@@ -1,0 +1,50 @@
+// What training needs of whatever executes a plan. The session is one (SessionExecutor.h); tests
+// have another, so that the loop's own behaviour can be checked without a device.
+#ifndef GC_RUNTIME_TRAINER_STEPEXECUTOR_H
+#define GC_RUNTIME_TRAINER_STEPEXECUTOR_H
+
+#include "runtime/Error.h"
+#include "runtime/report/CommandTime.h"
+#include "runtime/weights/BufferAccess.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace gc::plan {
+struct Plan;
+}
+
+namespace gc::runtime {
+
+/// Measured, not copied from the plan.
+struct MemoryUse {
+  uint64_t measuredPeakBytes = 0, allocationsInStep = 0, libraryBytes = 0;
+  uint64_t rssBeforeBytes = 0, rssPeakBytes = 0;
+};
+
+class StepExecutor : public BufferAccess {
+public:
+  virtual const plan::Plan &plan() const = 0;
+  virtual int threads() const = 0;
+
+  /// Host address of an input's slot, inside the arena (a staging copy on other devices).
+  virtual Result<std::byte *> inputSlot(size_t input, size_t slot) = 0;
+
+  /// The lists of the plan. All return when the device is done and slot and metrics may be touched.
+  virtual Result<void> runOnce() = 0;
+  virtual Result<void> runMicroBatch(size_t slot) = 0;
+  virtual Result<void> runStep() = 0;
+  virtual Result<void> runEvaluate(size_t slot) = 0;
+
+  /// A scalar f32 buffer.
+  virtual Result<float> readMetric(uint32_t buffer) = 0;
+
+  virtual MemoryUse memoryUse() = 0;
+
+  /// Every command of the plan with its times; empty unless the executor was made to measure them.
+  virtual std::vector<CommandTime> commandTimes() const = 0;
+};
+
+} // namespace gc::runtime
+
+#endif // GC_RUNTIME_TRAINER_STEPEXECUTOR_H

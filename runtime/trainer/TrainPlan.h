@@ -1,0 +1,42 @@
+// A whole training run: plan, data, weights, loop, reports. What `gc-run` does once it has a plan.
+#ifndef GC_RUNTIME_TRAINER_TRAINPLAN_H
+#define GC_RUNTIME_TRAINER_TRAINPLAN_H
+
+#include "runtime/Error.h"
+#include "runtime/report/TrainingReport.h"
+#include "runtime/trainer/Trainer.h"
+
+#include <cstdio>
+#include <string>
+
+namespace gc::runtime {
+
+class PlanFile;
+
+struct TrainOptions {
+  TrainingSchedule schedule;
+  std::string data = "synthetic";
+  std::string device;                                        // empty: the plan's
+  int threads = 0;                                           // 0: as many as the process may use
+  std::string load, save, dumpGradients, resume, checkpoint; // empty: not asked for
+  std::string report, logDir, trace, html, profile;
+
+  std::string optimizer; // as the header and the report name it
+  std::string rematPolicy = "none";
+  std::optional<uint64_t> budgetBytes;
+  double compileSeconds = 0;
+  std::FILE *out = stdout; // header, progress, summary
+};
+
+/// Fails before the first step where anything asked for cannot be had (data, weights, places to
+/// write to). Weights, checkpoint and report are written at the end and on an interrupt; a run that
+/// fails in between writes its report and leaves every file of before as it was.
+Result<void> trainPlan(const PlanFile &plan, const TrainOptions &options);
+
+/// The same on any executor, which the caller has made after opening the data.
+Result<void> trainOn(StepExecutor &executor, const PlanInputs &inputs, const DataSource &data,
+                     const TrainOptions &options, TrainingReport &report);
+
+} // namespace gc::runtime
+
+#endif // GC_RUNTIME_TRAINER_TRAINPLAN_H

@@ -1,0 +1,266 @@
+#include "runtime/trainer/Trainer.h"
+
+#include "runtime/monitor/Monitor.h"
+#include "runtime/plan/Plan_generated.h"
+#include "runtime/trainer/Interrupt.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace gc::runtime {
+
+using Clock = std::chrono::steady_clock;
+
+static double secondsSince(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+/// Steps that have no end in sight are not what a default should give.
+static constexpr uint64_t defaultSyntheticSteps = 20;
+
+Result<std::unique_ptr<Trainer>> Trainer::create(StepExecutor &executor, const PlanInputs &inputs,
+                                                 const DataSource &data,
+                                                 const TrainingSchedule &schedule,
+                                                 Progress *progress, TrainingReport &report) {
+  std::unique_ptr<Trainer> trainer(new Trainer(executor, inputs, data, schedule, progress, report));
+  Trainer &t = *trainer;
+  int64_t batch = executor.plan().batch();
+  t.microBatches = executor.plan().micro_batches();
+  t.samples = data.train->size();
+  if (schedule.limit)
+    t.samples = std::min<int64_t>(
+        t.samples, static_cast<int64_t>(std::min<uint64_t>(*schedule.limit, INT64_MAX)));
+  if (t.samples < batch)
+    return badInput(fmt::format("{} samples are less than one batch of {}; use more data{} or "
+                                "generate the model with a smaller --batch",
+                                t.samples, batch, schedule.limit ? " (--limit)" : ""));
+  if (schedule.evaluate && !data.test)
+    return badInput(
+        fmt::format("--evaluate needs a test split, which '{}' does not have", data.description));
+  if (schedule.evaluate && executor.plan().evaluate_loss() < 0)
+    return badInput("--evaluate: this plan has no commands for inference; compile the model with "
+                    "--evaluate");
+  t.epochSteps = static_cast<uint64_t>(t.samples / batch);
+  if (schedule.steps)
+    t.finalStep = *schedule.steps;
+  else if (schedule.epochs || !data.endless) {
+    if (__builtin_mul_overflow(schedule.epochs.value_or(1), t.epochSteps, &t.finalStep))
+      return badInput(
+          fmt::format("--epochs={} is more steps than can be counted", *schedule.epochs));
+  } else
+    t.finalStep = defaultSyntheticSteps;
+  t.where.seed = schedule.seed;
+  return trainer;
+}
+
+Result<void> Trainer::resumeAt(const TrainingPosition &position) {
+  if (position.stepInEpoch >= epochSteps)
+    return badInput(fmt::format("the checkpoint stands at step {} of an epoch, which has only {} "
+                                "here; use the same data, --limit and batch",
+                                position.stepInEpoch, epochSteps));
+  where = position;
+  return {};
+}
+
+Result<void> Trainer::prepareLoader() {
+  std::vector<LoaderSlot> slots;
+  for (size_t i = 0; i < inputs.slots; ++i) {
+    Result<std::byte *> image = executor.inputSlot(inputs.image, i);
+    Result<std::byte *> label = executor.inputSlot(inputs.label, i);
+    if (!image || !label)
+      return !image ? image.error() : label.error();
+    slots.push_back({reinterpret_cast<float *>(*image), *label});
+  }
+  loader = std::make_unique<Loader>(inputs.microBatch, inputs.model.sampleElements(),
+                                    inputs.labelType, std::move(slots), schedule.workers);
+  return {};
+}
+
+/// The rest of training in one run, so that loading never pauses; with evaluations in between,
+/// which use the same slots, the rest of the epoch.
+void Trainer::startLoader() {
+  uint64_t position = where.epoch * epochSteps + where.stepInEpoch;
+  uint64_t steps = finalStep - where.step;
+  if (schedule.evaluate)
+    steps = std::min(steps, epochSteps - where.stepInEpoch);
+  LoaderRun run;
+  run.dataset = data.train.get();
+  run.samples = samples;
+  run.microBatchesPerEpoch = static_cast<int64_t>(epochSteps) * microBatches;
+  run.begin = position * static_cast<uint64_t>(microBatches);
+  run.end = (position + steps) * static_cast<uint64_t>(microBatches);
+  run.shuffle = schedule.shuffle;
+  run.seed = where.seed;
+  loader->start(run);
+}
+
+Result<void> Trainer::oneStep() {
+  Clock::time_point begin = Clock::now();
+  double loss = 0, correct = 0, waited = 0;
+  const plan::Plan &plan = executor.plan();
+  for (int64_t micro = 0; micro < microBatches; ++micro) {
+    Clock::time_point wait = Clock::now();
+    Result<Loader::MicroBatch> loaded = loader->acquire();
+    if (!loaded)
+      return loaded.error();
+    waited += secondsSince(wait);
+    if (Result<void> done = executor.runMicroBatch(loaded->slot); !done)
+      return done;
+    loader->release();
+    Result<float> value = executor.readMetric(static_cast<uint32_t>(plan.loss()));
+    if (!value)
+      return value.error();
+    loss += *value;
+    if (plan.correct() >= 0) {
+      Result<float> right = executor.readMetric(static_cast<uint32_t>(plan.correct()));
+      if (!right)
+        return right.error();
+      correct += *right;
+    }
+  }
+  if (Result<void> done = executor.runStep(); !done)
+    return done;
+  loss /= static_cast<double>(microBatches);
+  report.stepSeconds.push_back(static_cast<float>(secondsSince(begin)));
+  report.loss.push_back(static_cast<float>(loss));
+  report.loaderWaitSeconds += waited;
+  report.steps += 1;
+  correctInEpoch += correct;
+  seenInEpoch += static_cast<double>(plan.batch());
+  if (plan.correct() >= 0)
+    report.accuracy = correctInEpoch / seenInEpoch;
+
+  where.step += 1;
+  where.stepInEpoch += 1;
+  if (!std::isfinite(loss))
+    return runFailed(fmt::format("the loss is {} at step {} (epoch {}); try a smaller --lr, check "
+                                 "the data, or start from other weights",
+                                 loss, where.step, where.epoch + 1));
+  showProgress(static_cast<float>(loss));
+  if (onStep)
+    onStep(where.step, static_cast<float>(loss));
+  return {};
+}
+
+void Trainer::showProgress(float loss) {
+  if (!progress)
+    return;
+  ProgressState state;
+  state.step = where.step;
+  state.totalSteps = finalStep;
+  if (!schedule.steps && !data.endless) {
+    state.epoch = where.epoch + 1;
+    state.totalEpochs = schedule.epochs.value_or(1);
+  }
+  state.loss = loss;
+  state.accuracy = report.accuracy.value_or(-1);
+  state.memoryBytes = processMemoryBytes();
+  state.samples = executor.plan().batch();
+  progress->update(state);
+}
+
+Result<void> Trainer::run() {
+  if (where.step >= finalStep && !schedule.evaluate)
+    return {};
+  if (Result<void> ready = prepareLoader(); !ready)
+    return ready;
+  // Reserved now, so that the loop itself allocates nothing (in runs of four million steps).
+  uint64_t steps = std::min<uint64_t>(finalStep - std::min(where.step, finalStep), 1 << 22);
+  report.loss.reserve(steps);
+  report.stepSeconds.reserve(steps);
+  Clock::time_point begin = Clock::now();
+  auto finish = [&](Result<void> result) {
+    report.seconds += secondsSince(begin);
+    if (progress)
+      progress->finishLine();
+    return result;
+  };
+  if (where.step < finalStep)
+    startLoader();
+  bool evaluated = false;
+  while (where.step < finalStep && !interruptRequested()) {
+    if (where.stepInEpoch == 0)
+      correctInEpoch = seenInEpoch = 0;
+    if (Result<void> done = oneStep(); !done)
+      return finish(done);
+    if (where.stepInEpoch < epochSteps)
+      continue;
+    where.epoch += 1;
+    where.stepInEpoch = 0;
+    if (schedule.evaluate) {
+      Result<std::optional<EvaluationReport>> result = evaluate();
+      if (!result)
+        return finish(result.error());
+      evaluated = where.step == finalStep && result->has_value();
+    }
+    if (where.step == finalStep)
+      break;
+    if (onEpochEnd)
+      if (Result<void> saved = onEpochEnd(where); !saved)
+        return finish(saved);
+    if (schedule.evaluate)
+      startLoader();
+  }
+  // A schedule that ends within an epoch, or has no steps at all, still has a result to show.
+  if (schedule.evaluate && !evaluated && !interruptRequested()) {
+    Result<std::optional<EvaluationReport>> result = evaluate();
+    if (!result)
+      return finish(result.error());
+    evaluated = result->has_value();
+  }
+  report.interrupted =
+      interruptRequested() && (where.step < finalStep || (schedule.evaluate && !evaluated));
+  return finish({});
+}
+
+Result<std::optional<EvaluationReport>> Trainer::evaluate() {
+  if (progress)
+    progress->finishLine();
+  if (!loader)
+    if (Result<void> ready = prepareLoader(); !ready)
+      return ready.error();
+  const plan::Plan &plan = executor.plan();
+  LoaderRun run;
+  run.dataset = data.test.get();
+  run.samples = data.test->size();
+  run.microBatchesPerEpoch = (run.samples + inputs.microBatch - 1) / inputs.microBatch;
+  run.end = static_cast<uint64_t>(run.microBatchesPerEpoch);
+  loader->start(run);
+  double loss = 0, correct = 0;
+  for (uint64_t i = 0; i < run.end; ++i) {
+    if (interruptRequested())
+      return std::optional<EvaluationReport>();
+    Result<Loader::MicroBatch> loaded = loader->acquire();
+    if (!loaded)
+      return loaded.error();
+    if (Result<void> done = executor.runEvaluate(loaded->slot); !done)
+      return done.error();
+    loader->release();
+    Result<float> mean = executor.readMetric(static_cast<uint32_t>(plan.evaluate_loss()));
+    if (!mean)
+      return mean.error();
+    loss += static_cast<double>(*mean) * static_cast<double>(loaded->valid);
+    if (plan.evaluate_correct() >= 0) {
+      Result<float> right = executor.readMetric(static_cast<uint32_t>(plan.evaluate_correct()));
+      if (!right)
+        return right.error();
+      correct += *right;
+    }
+  }
+  EvaluationReport result;
+  result.epoch = where.epoch;
+  result.step = where.step;
+  result.samples = run.samples;
+  result.loss = loss / static_cast<double>(run.samples);
+  if (plan.evaluate_correct() >= 0)
+    result.accuracy = correct / static_cast<double>(run.samples);
+  report.evaluations.push_back(result);
+  if (onEvaluation)
+    onEvaluation(result);
+  return std::optional(result);
+}
+
+} // namespace gc::runtime

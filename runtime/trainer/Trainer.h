@@ -1,0 +1,93 @@
+// The training loop: data in, steps, metrics out.
+#ifndef GC_RUNTIME_TRAINER_TRAINER_H
+#define GC_RUNTIME_TRAINER_TRAINER_H
+
+#include "runtime/Error.h"
+#include "runtime/data/Dataset.h"
+#include "runtime/data/Loader.h"
+#include "runtime/report/TrainingReport.h"
+#include "runtime/trainer/Progress.h"
+#include "runtime/trainer/StepExecutor.h"
+#include "runtime/weights/Checkpoint.h"
+
+#include <functional>
+#include <optional>
+
+namespace gc::runtime {
+
+/// The model's image and label inputs, read from the plan.
+struct PlanInputs {
+  size_t image = 0, label = 0; // indices of Plan.inputs
+  size_t slots = 0;
+  int64_t microBatch = 0;
+  LabelType labelType = LabelType::I64;
+  ModelInput model;
+};
+/// Fails (bad input) where the plan's inputs are not `image` (f32) and `label` (integers).
+Result<PlanInputs> findPlanInputs(const plan::Plan &plan);
+
+struct TrainingSchedule {
+  std::optional<uint64_t> epochs, steps; // totals since the beginning of training, also on resume
+  std::optional<uint64_t> limit;         // samples of the training split
+  bool shuffle = false, evaluate = false;
+  uint64_t seed = 0;
+  int workers = 4;
+};
+
+class Trainer {
+public:
+  /// Nothing is owned; everything must outlive the trainer. Fails (bad input) where the schedule
+  /// does not fit the data: no whole batch, nothing to evaluate on.
+  static Result<std::unique_ptr<Trainer>> create(StepExecutor &executor, const PlanInputs &inputs,
+                                                 const DataSource &data,
+                                                 const TrainingSchedule &schedule,
+                                                 Progress *progress, TrainingReport &report);
+
+  uint64_t stepsPerEpoch() const { return epochSteps; }
+  uint64_t totalSteps() const { return finalStep; }
+  const TrainingPosition &position() const { return where; }
+  /// Goes on from a checkpoint. Fails where the data no longer fits the position.
+  Result<void> resumeAt(const TrainingPosition &position);
+
+  /// Called after each epoch (and its evaluation) but the last, to save a checkpoint.
+  std::function<Result<void>(const TrainingPosition &)> onEpochEnd;
+  /// Called after each step with the step's number (from 1) and its loss.
+  std::function<void(uint64_t, float)> onStep;
+  /// Called after each evaluation.
+  std::function<void(const EvaluationReport &)> onEvaluation;
+
+  /// Trains to the end of the schedule, or until an interrupt: then report.interrupted is set and
+  /// the current step is complete. Fails (run failed) where the loss is not a number any more; the
+  /// report holds everything up to there.
+  Result<void> run();
+  /// Loss and accuracy on the test split, in inference mode; nothing where an interrupt came in
+  /// between, for numbers of a part would mislead.
+  Result<std::optional<EvaluationReport>> evaluate();
+
+private:
+  Trainer(StepExecutor &executor, const PlanInputs &inputs, const DataSource &data,
+          const TrainingSchedule &schedule, Progress *progress, TrainingReport &report)
+      : executor(executor), inputs(inputs), data(data), schedule(schedule), progress(progress),
+        report(report) {}
+  Result<void> prepareLoader();
+  Result<void> oneStep();
+  void startLoader();
+  void showProgress(float loss);
+
+  StepExecutor &executor;
+  const PlanInputs inputs;
+  const DataSource &data;
+  const TrainingSchedule schedule;
+  Progress *progress;
+  TrainingReport &report;
+
+  int64_t samples = 0, microBatches = 1;
+  uint64_t epochSteps = 0, finalStep = 0;
+  TrainingPosition where;
+  double correctInEpoch = 0, seenInEpoch = 0;
+  std::unique_ptr<Loader> loader;
+};
+
+} // namespace gc::runtime
+
+#endif // GC_RUNTIME_TRAINER_TRAINER_H

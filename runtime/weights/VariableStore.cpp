@@ -1,0 +1,322 @@
+#include "runtime/weights/VariableStore.h"
+
+#include "runtime/plan/Plan_generated.h"
+#include "runtime/weights/Safetensors.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+#include <thread>
+
+namespace gc::runtime {
+
+/// Elements converted at a time.
+static constexpr int64_t pieceElements = 1 << 16;
+
+static const char *fileDtype(plan::DType dtype) {
+  switch (dtype) {
+  case plan::DType_F32:
+    return "F32";
+  case plan::DType_I32:
+    return "I32";
+  case plan::DType_I64:
+    return "I64";
+  case plan::DType_U8:
+    return "U8";
+  }
+  return "";
+}
+
+Result<VariableStore> VariableStore::create(const plan::Plan &plan, BufferAccess &access) {
+  VariableStore store(access);
+  std::set<std::string> names;
+  size_t buffers = plan.buffers() ? plan.buffers()->size() : 0;
+  for (size_t i = 0; plan.variables() && i < plan.variables()->size(); ++i) {
+    const plan::Variable &source = *plan.variables()->Get(i);
+    std::string name = source.name()->str();
+    auto bad = [&](const std::string &what) {
+      return badInput(fmt::format("the plan's variable '{}' {}; compile it again", name, what));
+    };
+    if (!names.insert(name).second)
+      return bad("appears twice");
+    if (source.buffer() >= buffers)
+      return bad(fmt::format("names buffer {} of {}", source.buffer(), buffers));
+    const plan::Buffer &buffer = *plan.buffers()->Get(source.buffer());
+    std::string dtype = fileDtype(buffer.dtype());
+    if (dtype.empty())
+      return bad("has an unknown dtype");
+
+    // The file's shape, or the inside one where the plan gives none.
+    std::vector<int64_t> shape;
+    bool hasFileShape = source.file_shape() && source.file_shape()->size() > 0;
+    const auto *shapeField = hasFileShape ? source.file_shape() : buffer.shape();
+    if (shapeField)
+      shape.assign(shapeField->begin(), shapeField->end());
+    int64_t elements = 1;
+    for (int64_t dimension : shape)
+      if (dimension < 1 || __builtin_mul_overflow(elements, dimension, &elements))
+        return bad(fmt::format("has the impossible shape {}", shapeText(shape)));
+    uint64_t bytes = 0;
+    if (__builtin_mul_overflow(static_cast<uint64_t>(elements), safetensorsElementBytes(dtype),
+                               &bytes) ||
+        bytes > buffer.bytes())
+      return bad(fmt::format("of shape {} does not fit its buffer of {} bytes", shapeText(shape),
+                             buffer.bytes()));
+    int32_t gradient = source.gradient_buffer();
+    if (gradient >= 0 && (static_cast<size_t>(gradient) >= buffers ||
+                          plan.buffers()->Get(gradient)->dtype() != buffer.dtype() ||
+                          plan.buffers()->Get(gradient)->bytes() < bytes))
+      return bad(fmt::format("names buffer {} as its gradient, which does not fit", gradient));
+
+    std::vector<int64_t> split;
+    std::vector<int> permutation;
+    if (source.file_split())
+      split.assign(source.file_split()->begin(), source.file_split()->end());
+    if (source.file_permutation())
+      permutation.assign(source.file_permutation()->begin(), source.file_permutation()->end());
+    Result<FileLayout> layout = FileLayout::create(name, elements, std::move(split), permutation);
+    if (!layout)
+      return layout.error();
+
+    InitialValues init;
+    if (const plan::Initializer *given = source.init())
+      init = {static_cast<InitialDistribution>(given->kind()), given->a(), given->b(), given->c(),
+              given->d()};
+    if (Result<void> checked = checkInitialValues(init, name); !checked)
+      return checked.error();
+    if (source.role() > plan::VariableRole_MAX)
+      return bad("has an unknown role");
+    Role role = static_cast<Role>(source.role());
+    if (role == Role::Generator && (dtype != "I64" || elements != 2))
+      return bad("is a generator and must be two I64 values, seed and step");
+    if (role != Role::Generator && init.distribution != InitialDistribution::Constant &&
+        dtype != "F32")
+      return bad("is drawn at random and must be F32");
+    store.variables.push_back({std::move(name), std::move(dtype), role, source.buffer(), gradient,
+                               init, std::move(shape), elements, std::move(*layout)});
+  }
+  return store;
+}
+
+template <class T> static void fillConstant(std::byte *data, int64_t elements, double value) {
+  std::fill_n(reinterpret_cast<T *>(data), elements, static_cast<T>(value));
+}
+
+Result<void> VariableStore::initializeVariable(const Variable &variable, uint64_t seed) {
+  Result<std::byte *> mapped = access->map(variable.buffer);
+  if (!mapped)
+    return mapped.error();
+  std::byte *data = *mapped;
+  if (variable.role == Role::Generator) {
+    reinterpret_cast<int64_t *>(data)[0] = static_cast<int64_t>(seed);
+    reinterpret_cast<int64_t *>(data)[1] = 0;
+  } else if (variable.dtype == "I64") {
+    fillConstant<int64_t>(data, variable.elements, variable.init.a);
+  } else if (variable.dtype == "I32") {
+    fillConstant<int32_t>(data, variable.elements, variable.init.a);
+  } else if (variable.dtype == "U8") {
+    fillConstant<uint8_t>(data, variable.elements, variable.init.a);
+  } else if (variable.init.distribution == InitialDistribution::Constant) {
+    fillConstant<float>(data, variable.elements, variable.init.a);
+  } else {
+    auto drawRange = [&](int64_t begin, int64_t end) {
+      std::vector<float> piece(std::min(pieceElements, end - begin));
+      for (int64_t first = begin; first < end; first += pieceElements) {
+        size_t count = std::min(pieceElements, end - first);
+        drawInitialValues(variable.init, seed, variable.name, first, count, piece.data());
+        variable.layout.toInside(first, count, piece.data(), reinterpret_cast<float *>(data));
+      }
+    };
+    // Draws are independent, so large tensors are split over the cores.
+    int64_t most = std::max(1u, std::min(std::thread::hardware_concurrency(), 16u));
+    int64_t parts = std::clamp<int64_t>(variable.elements / (4 * pieceElements), 1, most);
+    std::vector<std::thread> threads;
+    for (int64_t part = 1; part < parts; ++part)
+      threads.emplace_back(drawRange, variable.elements / parts * part,
+                           part + 1 == parts ? variable.elements
+                                             : variable.elements / parts * (part + 1));
+    drawRange(0, parts == 1 ? variable.elements : variable.elements / parts);
+    for (std::thread &thread : threads)
+      thread.join();
+  }
+  return access->unmap(variable.buffer, /*written=*/true);
+}
+
+Result<void> VariableStore::initialize(uint64_t seed) {
+  for (const Variable &variable : variables)
+    if (Result<void> done = initializeVariable(variable, seed); !done)
+      return done;
+  return {};
+}
+
+VariableStore::Selection VariableStore::select(bool state) const {
+  Selection selection;
+  for (const Variable &variable : variables) {
+    bool weight = variable.role == Role::Parameter || variable.role == Role::RunningStatistic;
+    // Accumulators are empty between steps; their initial value is right again.
+    if (weight || (state && variable.role != Role::Accumulator))
+      selection.push_back(&variable);
+  }
+  return selection;
+}
+
+/// `a, b, c and 12 more`: errors stay readable however much differs.
+static std::string listNames(const std::vector<std::string> &names) {
+  size_t shown = std::min<size_t>(names.size(), 8);
+  std::string text = fmt::format("{}", fmt::join(names.begin(), names.begin() + shown, ", "));
+  if (names.size() > shown)
+    text += fmt::format(" and {} more", names.size() - shown);
+  return text;
+}
+
+static bool acceptsDtype(const std::string &wanted, const std::string &given) {
+  return wanted == given || (wanted == "F32" && given == "F64");
+}
+
+Result<void> VariableStore::loadSelection(const std::string &path, const Selection &wanted,
+                                          bool state) {
+  Result<SafetensorsFile> file = SafetensorsFile::open(path);
+  if (!file)
+    return file.error();
+  std::vector<std::string> missing, extra, different;
+  std::set<std::string> known;
+  for (const Variable *variable : wanted) {
+    known.insert(variable->name);
+    const SafetensorsEntry *entry = file->find(variable->name);
+    if (!entry)
+      missing.push_back(variable->name);
+    else if (!acceptsDtype(variable->dtype, entry->dtype))
+      different.push_back(fmt::format("{} has dtype {}, expected {}", variable->name, entry->dtype,
+                                      variable->dtype));
+    else if (entry->shape != variable->fileShape)
+      different.push_back(fmt::format("{} has shape {}, expected {}", variable->name,
+                                      shapeText(entry->shape), shapeText(variable->fileShape)));
+  }
+  for (const auto &[name, entry] : file->tensors()) {
+    // torchvision's batch norms count their batches; nothing here depends on it.
+    bool counter = name == "num_batches_tracked" || name.ends_with(".num_batches_tracked");
+    if (!known.count(name) && !counter)
+      extra.push_back(name);
+  }
+  std::vector<std::string> complaints;
+  if (!missing.empty())
+    complaints.push_back(fmt::format("it lacks {}", listNames(missing)));
+  if (!extra.empty())
+    complaints.push_back(fmt::format("the model does not have {}", listNames(extra)));
+  if (!different.empty())
+    complaints.push_back(listNames(different));
+  if (!complaints.empty())
+    return badInput(fmt::format("'{}' does not fit the {}: {}", path,
+                                state ? "model and optimizer" : "model",
+                                fmt::join(complaints, "; ")));
+  for (const Variable *variable : wanted)
+    if (Result<void> done = loadVariable(*file, *file->find(variable->name), *variable); !done)
+      return done;
+  return {};
+}
+
+Result<void> VariableStore::loadVariable(const SafetensorsFile &file, const SafetensorsEntry &entry,
+                                         const Variable &variable) {
+  Result<std::byte *> mapped = access->map(variable.buffer);
+  if (!mapped)
+    return mapped.error();
+  size_t elementBytes = safetensorsElementBytes(variable.dtype);
+  std::vector<std::byte> piece(std::min(pieceElements, variable.elements) * elementBytes);
+  for (int64_t first = 0; first < variable.elements; first += pieceElements) {
+    size_t count = std::min(pieceElements, variable.elements - first);
+    Result<void> read =
+        variable.dtype == "F32"
+            ? file.readFloats(entry, first, reinterpret_cast<float *>(piece.data()), count)
+            : file.read(entry, first * elementBytes, piece.data(), count * elementBytes);
+    if (!read) {
+      (void)access->unmap(variable.buffer, /*written=*/false);
+      return read;
+    }
+    auto convert = [&](auto zero) {
+      using T = decltype(zero);
+      variable.layout.toInside(first, count, reinterpret_cast<const T *>(piece.data()),
+                               reinterpret_cast<T *>(*mapped));
+    };
+    elementBytes == 8   ? convert(uint64_t{})
+    : elementBytes == 4 ? convert(uint32_t{})
+                        : convert(uint8_t{});
+  }
+  return access->unmap(variable.buffer, /*written=*/true);
+}
+
+Result<void> VariableStore::saveSelection(const std::string &path, const Selection &selection,
+                                          bool gradients,
+                                          const std::map<std::string, std::string> &notes) {
+  std::vector<SafetensorsDeclaration> declarations;
+  std::map<std::string, const Variable *> byName;
+  for (const Variable *variable : selection) {
+    declarations.push_back({variable->name, variable->dtype, variable->fileShape});
+    byName[variable->name] = variable;
+  }
+  std::map<std::string, std::string> metadata = notes;
+  metadata["format"] = "pt"; // what Python's loaders expect to find
+  Result<SafetensorsWriter> writer =
+      SafetensorsWriter::create(path, std::move(declarations), metadata);
+  if (!writer)
+    return writer.error();
+  std::vector<std::byte> piece;
+  for (const SafetensorsDeclaration &declared : writer->order()) {
+    const Variable &variable = *byName.at(declared.name);
+    uint32_t buffer = gradients ? static_cast<uint32_t>(variable.gradientBuffer) : variable.buffer;
+    Result<std::byte *> mapped = access->map(buffer);
+    if (!mapped)
+      return mapped.error();
+    size_t elementBytes = safetensorsElementBytes(variable.dtype);
+    piece.resize(std::min(pieceElements, variable.elements) * elementBytes);
+    Result<void> written;
+    for (int64_t first = 0; first < variable.elements && written; first += pieceElements) {
+      size_t count = std::min(pieceElements, variable.elements - first);
+      auto convert = [&](auto zero) {
+        using T = decltype(zero);
+        variable.layout.toFile(first, count, reinterpret_cast<const T *>(*mapped),
+                               reinterpret_cast<T *>(piece.data()));
+      };
+      elementBytes == 8   ? convert(uint64_t{})
+      : elementBytes == 4 ? convert(uint32_t{})
+                          : convert(uint8_t{});
+      written = writer->append(piece.data(), count * elementBytes);
+    }
+    Result<void> unmapped = access->unmap(buffer, /*written=*/false);
+    if (!written)
+      return written;
+    if (!unmapped)
+      return unmapped;
+  }
+  return writer->finish();
+}
+
+Result<void> VariableStore::load(const std::string &path) {
+  return loadSelection(path, select(/*state=*/false), /*state=*/false);
+}
+
+Result<void> VariableStore::save(const std::string &path) {
+  return saveSelection(path, select(/*state=*/false), /*gradients=*/false, {});
+}
+
+Result<void> VariableStore::saveGradients(const std::string &path) {
+  Selection selection;
+  for (const Variable &variable : variables)
+    if (variable.role == Role::Parameter && variable.gradientBuffer >= 0)
+      selection.push_back(&variable);
+  if (selection.empty())
+    return badInput("this plan keeps no gradients; compile the model with --dump-gradients");
+  return saveSelection(path, selection, /*gradients=*/true, {});
+}
+
+Result<void> VariableStore::loadState(const std::string &path) {
+  return loadSelection(path, select(/*state=*/true), /*state=*/true);
+}
+
+Result<void> VariableStore::saveState(const std::string &path,
+                                      const std::map<std::string, std::string> &notes) {
+  return saveSelection(path, select(/*state=*/true), /*gradients=*/false, notes);
+}
+
+} // namespace gc::runtime

@@ -1,0 +1,79 @@
+// A plan's named tensors: initialized, loaded and saved by name, in the names and layouts of weight
+// files. Works on small pieces, so that it adds next to nothing to the process's memory.
+#ifndef GC_RUNTIME_WEIGHTS_VARIABLESTORE_H
+#define GC_RUNTIME_WEIGHTS_VARIABLESTORE_H
+
+#include "runtime/Error.h"
+#include "runtime/weights/BufferAccess.h"
+#include "runtime/weights/Initializer.h"
+#include "runtime/weights/Layout.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace gc::plan {
+struct Plan;
+}
+
+namespace gc::runtime {
+
+class SafetensorsFile;
+struct SafetensorsEntry;
+
+class VariableStore {
+public:
+  /// Neither the plan nor the access is owned; both must outlive the store. Fails (bad input) where
+  /// the plan contradicts itself.
+  static Result<VariableStore> create(const plan::Plan &plan, BufferAccess &access);
+
+  /// Gives every variable its initial value: parameters and statistics by their initializers, the
+  /// generator {seed, 0}.
+  Result<void> initialize(uint64_t seed);
+
+  /// Loads parameters and running statistics. The file must hold exactly these (F32, or F64, which
+  /// is rounded), save for torchvision's `num_batches_tracked`, which is ignored; otherwise nothing
+  /// is loaded and the error lists what differs.
+  Result<void> load(const std::string &path);
+  /// Writes parameters and running statistics; atomic.
+  Result<void> save(const std::string &path);
+  /// Writes the gradients that the plan was asked to keep; atomic. Fails where it keeps none.
+  Result<void> saveGradients(const std::string &path);
+
+  /// Everything that the next step depends on: also optimizer state and the generator.
+  Result<void> loadState(const std::string &path);
+  Result<void> saveState(const std::string &path, const std::map<std::string, std::string> &notes);
+
+  size_t size() const { return variables.size(); }
+
+private:
+  enum class Role { Parameter, RunningStatistic, OptimizerState, Accumulator, Generator };
+  struct Variable {
+    std::string name, dtype;
+    Role role;
+    uint32_t buffer;
+    int32_t gradientBuffer;
+    InitialValues init;
+    std::vector<int64_t> fileShape;
+    int64_t elements;
+    FileLayout layout;
+  };
+  using Selection = std::vector<const Variable *>;
+
+  Selection select(bool state) const;
+  Result<void> loadSelection(const std::string &path, const Selection &wanted, bool state);
+  Result<void> loadVariable(const SafetensorsFile &file, const SafetensorsEntry &entry,
+                            const Variable &variable);
+  Result<void> saveSelection(const std::string &path, const Selection &selection, bool gradients,
+                             const std::map<std::string, std::string> &notes);
+  Result<void> initializeVariable(const Variable &variable, uint64_t seed);
+
+  VariableStore(BufferAccess &access) : access(&access) {}
+  BufferAccess *access;
+  std::vector<Variable> variables;
+};
+
+} // namespace gc::runtime
+
+#endif // GC_RUNTIME_WEIGHTS_VARIABLESTORE_H

@@ -1,0 +1,67 @@
+//===- KernelRunner.h - Runs one gc op through its generated kernels ------===//
+#ifndef GC_TEST_COMPILER_KERNELS_KERNELRUNNER_H
+#define GC_TEST_COMPILER_KERNELS_KERNELRUNNER_H
+
+#include "compiler/cpu/kernels/KernelEmitter.h"
+#include "mlir/IR/MLIRContext.h"
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gc::test {
+
+/// A tensor of any element type; most are f32.
+struct Tensor {
+  std::vector<int64_t> shape;
+  std::string element = "f32";
+  std::vector<uint8_t> bytes;
+
+  Tensor() = default;
+  Tensor(std::vector<int64_t> shape, std::string element = "f32");
+  static Tensor of(std::vector<int64_t> shape, const std::vector<float> &values);
+  static Tensor ofInt32(std::vector<int64_t> shape, const std::vector<int32_t> &values);
+  static Tensor ofInt64(std::vector<int64_t> shape, const std::vector<int64_t> &values);
+  /// Uniform in [low, high), the same for the same seed.
+  static Tensor random(std::vector<int64_t> shape, unsigned seed, float low = -1, float high = 1);
+
+  int64_t size() const;
+  std::string type() const; // "tensor<2x3xf32>"
+  template <typename T = float> T *data() { return reinterpret_cast<T *>(bytes.data()); }
+  template <typename T = float> const T *data() const {
+    return reinterpret_cast<const T *>(bytes.data());
+  }
+  float operator[](int64_t i) const { return data()[i]; }
+  float &operator[](int64_t i) { return data()[i]; }
+};
+
+struct Run {
+  std::vector<Tensor> results;
+  std::vector<Tensor> variables; // as the op left them
+  std::vector<cpu::KernelDispatch> dispatches;
+};
+
+/// Compiles the op in `text` and runs it. `text` is written like "gc.relu %0 : (tensor<…>) -> …";
+/// operand i is %i. Runs it three times: with all items in one range, one item at a time in reverse
+/// order, and in ranges of 3, with scratch and results filled with NaN before; the bits must agree.
+/// Writing outside a buffer, and writing to an operand that shares no result's bytes, fails the
+/// test. `aliases` is as for KernelEmitter::emit.
+Run run(const std::string &text, const std::vector<Tensor> &operands,
+        const std::vector<Tensor> &variables = {}, const std::vector<int> &aliases = {},
+        const std::string &symbols = "");
+
+/// Runs the dispatch that `emit` makes on the tensors, which it changes.
+void runNamed(llvm::function_ref<cpu::KernelDispatch(cpu::KernelEmitter &)> emit,
+              std::vector<Tensor> &buffers);
+
+/// Fails the test unless |actual - expected| <= tolerance * max(1, |expected|) everywhere.
+void expectClose(const Tensor &actual, const std::vector<double> &expected, double tolerance,
+                 const std::string &what = "");
+
+/// "tensor<2x3xf32>"
+std::string typeOf(const std::vector<int64_t> &shape, const std::string &element = "f32");
+/// " : (types of operands) -> types" for the end of an op.
+std::string signature(const std::vector<Tensor> &operands, const std::vector<std::string> &results);
+
+} // namespace gc::test
+
+#endif // GC_TEST_COMPILER_KERNELS_KERNELRUNNER_H

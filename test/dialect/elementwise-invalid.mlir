@@ -1,0 +1,87 @@
+// RUN: gc-opt %s --split-input-file --verify-diagnostics
+
+func.func @bias_channels(%x: tensor<8x4xf32>, %b: tensor<3xf32>) {
+  // expected-error @below {{bias must have one element per channel of 'tensor<8x4xf32>', got 'tensor<3xf32>'}}
+  %y = gc.bias %x, %b : (tensor<8x4xf32>, tensor<3xf32>) -> tensor<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @add_shapes(%x: tensor<8xf32>, %b: tensor<3xf32>) {
+  // expected-error @below {{requires the same type for all operands and results}}
+  %y = gc.add %x, %b : (tensor<8xf32>, tensor<3xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @relu_of_integers(%x: tensor<8xi32>) {
+  // expected-error @below {{operand #0 must be statically shaped tensor of 32-bit float values, but got 'tensor<8xi32>'}}
+  %y = gc.relu %x : (tensor<8xi32>) -> tensor<8xi32>
+  return
+}
+
+// -----
+
+func.func @relu_of_dynamic(%x: tensor<?xf32>) {
+  // expected-error @below {{operand #0 must be statically shaped tensor of 32-bit float values, but got 'tensor<?xf32>'}}
+  %y = gc.relu %x : (tensor<?xf32>) -> tensor<?xf32>
+  return
+}
+
+// -----
+
+func.func @dropout_probability(%x: tensor<8xf32>, %g: tensor<2xi64>) {
+  // expected-error @below {{probability must be in [0, 1), got 1.0}}
+  %y = gc.dropout %x, %g {probability = 1.0 : f32, id = 0 : i64} : (tensor<8xf32>, tensor<2xi64>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @dropout_generator(%x: tensor<8xf32>, %g: tensor<3xi64>) {
+  // expected-error @below {{generator must hold (seed, step)}}
+  %y = gc.dropout %x, %g {probability = 0.5 : f32, id = 0 : i64} : (tensor<8xf32>, tensor<3xi64>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @broadcast_count(%x: tensor<4xf32>) {
+  // expected-error @below {{dimensions must have one entry per input dimension, 1}}
+  %y = gc.broadcast %x {dimensions = array<i64: 0, 1>} : (tensor<4xf32>) -> tensor<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @broadcast_range(%x: tensor<4xf32>) {
+  // expected-error @below {{dimension 2 is out of range for rank 2}}
+  %y = gc.broadcast %x {dimensions = array<i64: 2>} : (tensor<4xf32>) -> tensor<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @broadcast_order(%x: tensor<4x4xf32>) {
+  // expected-error @below {{dimensions must ascend}}
+  %y = gc.broadcast %x {dimensions = array<i64: 1, 0>} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @broadcast_twice(%x: tensor<4x4xf32>) {
+  // expected-error @below {{dimension 0 is named twice}}
+  %y = gc.broadcast %x {dimensions = array<i64: 0, 0>} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @broadcast_size(%x: tensor<3xf32>) {
+  // expected-error @below {{input dimension 0 (3) does not fit result dimension 1 (4)}}
+  %y = gc.broadcast %x {dimensions = array<i64: 1>} : (tensor<3xf32>) -> tensor<8x4xf32>
+  return
+}

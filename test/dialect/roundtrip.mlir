@@ -1,0 +1,240 @@
+// RUN: gc-opt %s --verify-roundtrip | FileCheck %s
+// RUN: gc-opt %s --mlir-print-op-generic | gc-opt | FileCheck %s
+
+// CHECK: gc.parameter @conv1.weight : tensor<64x7x7x3xf32> = <normal, [0.000000e+00, 2.500000e-02]>
+// CHECK-SAME: file_permutation = array<i64: 0, 2, 3, 1>, file_shape = array<i64: 64, 3, 7, 7>, file_split = array<i64: 64, 3, 7, 7>
+gc.parameter @"conv1.weight" : tensor<64x7x7x3xf32> = #gc.init<normal, [0.0, 0.025]>
+    {file_shape = array<i64: 64, 3, 7, 7>, file_split = array<i64: 64, 3, 7, 7>, file_permutation = array<i64: 0, 2, 3, 1>}
+// CHECK: gc.parameter @p : tensor<4xf32> = <uniform, [-1.000000e+00, 1.000000e+00]>
+gc.parameter @p : tensor<4xf32> = #gc.init<uniform, [-1.0, 1.0]>
+// CHECK: gc.parameter @q : tensor<4xf32> = <truncated_normal, [0.000000e+00, 1.000000e+00, -2.000000e+00, 2.000000e+00]>
+gc.parameter @q : tensor<4xf32> = #gc.init<truncated_normal, [0.0, 1.0, -2.0, 2.0]>
+// CHECK: gc.state @mean running_statistic : tensor<4xf32> = <constant, [0.000000e+00]>
+gc.state @mean running_statistic : tensor<4xf32> = #gc.init<constant, [0.0]>
+gc.state @var running_statistic : tensor<4xf32> = #gc.init<constant, [1.0]>
+// CHECK: gc.state @p.m optimizer
+gc.state @p.m optimizer : tensor<4xf32> = #gc.init<constant, [0.0]>
+gc.state @p.v optimizer : tensor<4xf32> = #gc.init<constant, [0.0]>
+// CHECK: gc.state @p.gradient accumulator
+gc.state @p.gradient accumulator : tensor<4xf32> = #gc.init<constant, [0.0]>
+// CHECK: gc.state @generator generator : tensor<2xi64>
+gc.state @generator generator : tensor<2xi64> = #gc.init<constant, [0.0]>
+
+// CHECK-LABEL: func.func @elementwise(
+func.func @elementwise(%x: tensor<8x4xf32>, %b: tensor<4xf32>) -> tensor<8x4xf32> {
+  // CHECK: gc.add
+  %0 = gc.add %x, %x : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK: gc.sub
+  %1 = gc.sub %0, %x : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK: gc.mul
+  %2 = gc.mul %1, %x : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK: gc.div
+  %3 = gc.div %2, %x : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK: gc.neg
+  %4 = gc.neg %3 : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK: gc.exp
+  %5 = gc.exp %4 : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK: gc.log
+  %6 = gc.log %5 : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK: gc.sqrt
+  %7 = gc.sqrt %6 : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK: gc.tanh
+  %8 = gc.tanh %7 : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK: gc.sigmoid
+  %9 = gc.sigmoid %8 : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK: gc.relu
+  %10 = gc.relu %9 : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK: gc.gelu
+  %11 = gc.gelu %10 : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK: gc.scale %{{.*}} {factor = 5.000000e-01 : f32}
+  %12 = gc.scale %11 {factor = 0.5 : f32} : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK: gc.relu_grad
+  %13 = gc.relu_grad %12, %x : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK: gc.gelu_grad
+  %14 = gc.gelu_grad %13, %x : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK: gc.bias
+  %15 = gc.bias %14, %b : (tensor<8x4xf32>, tensor<4xf32>) -> tensor<8x4xf32>
+  // CHECK: gc.broadcast %{{.*}} {dimensions = array<i64: 1>}
+  %16 = gc.broadcast %b {dimensions = array<i64: 1>} : (tensor<4xf32>) -> tensor<8x4xf32>
+  %g = gc.read @generator : tensor<2xi64>
+  // CHECK: gc.dropout %{{.*}}, %{{.*}} {id = 3 : i64, probability = 5.000000e-01 : f32}
+  %17 = gc.dropout %16, %g {probability = 0.5 : f32, id = 3 : i64} : (tensor<8x4xf32>, tensor<2xi64>) -> tensor<8x4xf32>
+  return %17 : tensor<8x4xf32>
+}
+
+// CHECK-LABEL: func.func @products(
+func.func @products(%x: tensor<2x8x8x3xf32>, %w: tensor<4x3x3x3xf32>, %b: tensor<4xf32>, %r: tensor<2x8x8x4xf32>,
+                    %l: tensor<5x4xf32>, %lw: tensor<6x4xf32>, %lb: tensor<6xf32>, %lr: tensor<5x6xf32>) {
+  // CHECK: gc.conv2d %{{.*}}, %{{.*}} bias %{{.*}} residual %{{.*}} {activation = 1 : i32, padding = array<i64: 1, 1>, strides = array<i64: 1, 1>}
+  %0 = gc.conv2d %x, %w bias %b residual %r {strides = array<i64: 1, 1>, padding = array<i64: 1, 1>, activation = 1 : i32} : (tensor<2x8x8x3xf32>, tensor<4x3x3x3xf32>, tensor<4xf32>, tensor<2x8x8x4xf32>) -> tensor<2x8x8x4xf32>
+  // CHECK: gc.conv2d %{{[^ ]*}}, %{{[^ ]*}} {
+  %1 = gc.conv2d %x, %w {strides = array<i64: 1, 1>, padding = array<i64: 1, 1>} : (tensor<2x8x8x3xf32>, tensor<4x3x3x3xf32>) -> tensor<2x8x8x4xf32>
+  // CHECK: gc.conv2d_grad_input
+  %2 = gc.conv2d_grad_input %1, %w {strides = array<i64: 1, 1>, padding = array<i64: 1, 1>} : (tensor<2x8x8x4xf32>, tensor<4x3x3x3xf32>) -> tensor<2x8x8x3xf32>
+  // CHECK: gc.conv2d_grad_filter
+  %3 = gc.conv2d_grad_filter %x, %1 {strides = array<i64: 1, 1>, padding = array<i64: 1, 1>} : (tensor<2x8x8x3xf32>, tensor<2x8x8x4xf32>) -> tensor<4x3x3x3xf32>
+  // CHECK: %{{.*}}, %{{.*}} = gc.conv2d_grad_filter
+  %4:2 = gc.conv2d_grad_filter %x, %1 {strides = array<i64: 1, 1>, padding = array<i64: 1, 1>} : (tensor<2x8x8x3xf32>, tensor<2x8x8x4xf32>) -> (tensor<4x3x3x3xf32>, tensor<4xf32>)
+  // CHECK: gc.linear %{{.*}}, %{{.*}} bias %{{.*}} residual %{{.*}} {activation = 2 : i32}
+  %5 = gc.linear %l, %lw bias %lb residual %lr {activation = 2 : i32} : (tensor<5x4xf32>, tensor<6x4xf32>, tensor<6xf32>, tensor<5x6xf32>) -> tensor<5x6xf32>
+  // CHECK: gc.linear %{{[^ ]*}}, %{{[^ ]*}} :
+  %6 = gc.linear %l, %lw : (tensor<5x4xf32>, tensor<6x4xf32>) -> tensor<5x6xf32>
+  // CHECK: gc.linear_grad_input
+  %7 = gc.linear_grad_input %6, %lw : (tensor<5x6xf32>, tensor<6x4xf32>) -> tensor<5x4xf32>
+  // CHECK: gc.linear_grad_weight
+  %8 = gc.linear_grad_weight %l, %6 : (tensor<5x4xf32>, tensor<5x6xf32>) -> tensor<6x4xf32>
+  // CHECK: gc.matmul %{{.*}}, %{{.*}} {transpose_rhs = true}
+  %9 = gc.matmul %l, %lw {transpose_rhs = true} : (tensor<5x4xf32>, tensor<6x4xf32>) -> tensor<5x6xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @norms(
+func.func @norms(%x: tensor<2x3x3x4xf32>, %w: tensor<4xf32>) {
+  // CHECK: gc.batch_norm
+  %0:3 = gc.batch_norm %x, %w, %w {epsilon = 0.25 : f32} : (tensor<2x3x3x4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<2x3x3x4xf32>, tensor<4xf32>, tensor<4xf32>)
+  // CHECK: gc.batch_stats
+  %1:2 = gc.batch_stats %x {epsilon = 0.25 : f32} : (tensor<2x3x3x4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  // CHECK: gc.inverse_deviation
+  %2 = gc.inverse_deviation %w {epsilon = 0.25 : f32} : (tensor<4xf32>) -> tensor<4xf32>
+  // CHECK: gc.normalize
+  %3 = gc.normalize %x, %1#0, %2, %w, %w : (tensor<2x3x3x4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<2x3x3x4xf32>
+  // CHECK: gc.batch_norm_grad_params
+  %4:2 = gc.batch_norm_grad_params %3, %x, %1#0, %1#1 : (tensor<2x3x3x4xf32>, tensor<2x3x3x4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  // CHECK: gc.batch_norm_grad_input
+  %5 = gc.batch_norm_grad_input %3, %x, %1#0, %1#1, %w, %4#0, %4#1 : (tensor<2x3x3x4xf32>, tensor<2x3x3x4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<2x3x3x4xf32>
+  // CHECK: gc.running_stats @mean, @var, %{{.*}}, %{{.*}} {count = 18 : i64, epsilon = 2.500000e-01 : f32, momentum = 1.000000e+00 : f32} : tensor<4xf32>, tensor<4xf32>
+  gc.running_stats @mean, @var, %1#0, %1#1 {momentum = 1.0 : f32, epsilon = 0.25 : f32, count = 18 : i64} : tensor<4xf32>, tensor<4xf32>
+  // CHECK: gc.layer_norm
+  %6:3 = gc.layer_norm %x, %w, %w {epsilon = 0.25 : f32} : (tensor<2x3x3x4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<2x3x3x4xf32>, tensor<2x3x3xf32>, tensor<2x3x3xf32>)
+  // CHECK: gc.layer_norm_grad
+  %7:3 = gc.layer_norm_grad %6#0, %x, %6#1, %6#2, %w : (tensor<2x3x3x4xf32>, tensor<2x3x3x4xf32>, tensor<2x3x3xf32>, tensor<2x3x3xf32>, tensor<4xf32>) -> (tensor<2x3x3x4xf32>, tensor<4xf32>, tensor<4xf32>)
+  // CHECK: gc.group_norm
+  %8:3 = gc.group_norm %x, %w, %w {epsilon = 0.25 : f32, groups = 2 : i64} : (tensor<2x3x3x4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<2x3x3x4xf32>, tensor<2x2xf32>, tensor<2x2xf32>)
+  // CHECK: gc.group_norm_grad
+  %9:3 = gc.group_norm_grad %8#0, %x, %8#1, %8#2, %w {groups = 2 : i64} : (tensor<2x3x3x4xf32>, tensor<2x3x3x4xf32>, tensor<2x2xf32>, tensor<2x2xf32>, tensor<4xf32>) -> (tensor<2x3x3x4xf32>, tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// CHECK-LABEL: func.func @pools(
+func.func @pools(%x: tensor<2x4x4x3xf32>) {
+  // CHECK: gc.max_pool
+  %0:2 = gc.max_pool %x {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, padding = array<i64: 0, 0>} : (tensor<2x4x4x3xf32>) -> (tensor<2x2x2x3xf32>, tensor<2x2x2x3xi8>)
+  // CHECK: gc.max_pool_grad
+  %1 = gc.max_pool_grad %0#1, %0#0 {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, padding = array<i64: 0, 0>} : (tensor<2x2x2x3xi8>, tensor<2x2x2x3xf32>) -> tensor<2x4x4x3xf32>
+  // CHECK: gc.avg_pool
+  %2 = gc.avg_pool %x {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, padding = array<i64: 0, 0>} : (tensor<2x4x4x3xf32>) -> tensor<2x2x2x3xf32>
+  // CHECK: gc.avg_pool_grad
+  %3 = gc.avg_pool_grad %2 {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, padding = array<i64: 0, 0>} : (tensor<2x2x2x3xf32>) -> tensor<2x4x4x3xf32>
+  // CHECK: gc.global_avg_pool
+  %4 = gc.global_avg_pool %x : (tensor<2x4x4x3xf32>) -> tensor<2x3xf32>
+  // CHECK: gc.global_avg_pool_grad
+  %5 = gc.global_avg_pool_grad %4 : (tensor<2x3xf32>) -> tensor<2x4x4x3xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @attention(
+func.func @attention(%x: tensor<2x5x12xf32>, %image: tensor<2x4x4x3xf32>, %w: tensor<6x2x2x3xf32>, %b: tensor<6xf32>,
+                     %cls: tensor<1x1x6xf32>, %pos: tensor<1x5x6xf32>, %i: tensor<2x5xi32>, %t: tensor<9x6xf32>) {
+  // CHECK: gc.softmax
+  %0 = gc.softmax %x : (tensor<2x5x12xf32>) -> tensor<2x5x12xf32>
+  // CHECK: gc.softmax_grad
+  %1 = gc.softmax_grad %0, %x : (tensor<2x5x12xf32>, tensor<2x5x12xf32>) -> tensor<2x5x12xf32>
+  // CHECK: gc.attention %{{.*}} {heads = 2 : i64}
+  %2:2 = gc.attention %x {heads = 2 : i64} : (tensor<2x5x12xf32>) -> (tensor<2x5x4xf32>, tensor<2x2x5xf32>)
+  // CHECK: gc.attention_grad
+  %3 = gc.attention_grad %x, %2#0, %2#1, %2#0 {heads = 2 : i64} : (tensor<2x5x12xf32>, tensor<2x5x4xf32>, tensor<2x2x5xf32>, tensor<2x5x4xf32>) -> tensor<2x5x12xf32>
+  // CHECK: gc.patch_embed
+  %4 = gc.patch_embed %image, %w, %b : (tensor<2x4x4x3xf32>, tensor<6x2x2x3xf32>, tensor<6xf32>) -> tensor<2x4x6xf32>
+  // CHECK: gc.class_token
+  %5 = gc.class_token %4, %cls, %pos : (tensor<2x4x6xf32>, tensor<1x1x6xf32>, tensor<1x5x6xf32>) -> tensor<2x5x6xf32>
+  // CHECK: gc.embedding
+  %6 = gc.embedding %i, %t : (tensor<2x5xi32>, tensor<9x6xf32>) -> tensor<2x5x6xf32>
+  // CHECK: gc.embedding_grad
+  %7 = gc.embedding_grad %i, %6 : (tensor<2x5xi32>, tensor<2x5x6xf32>) -> tensor<9x6xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @shapes(
+func.func @shapes(%x: tensor<2x3x4xf32>) {
+  // CHECK: gc.reshape
+  %0 = gc.reshape %x : (tensor<2x3x4xf32>) -> tensor<6x4xf32>
+  // CHECK: gc.transpose
+  %1 = gc.transpose %x {permutation = array<i64: 0, 2, 1>} : (tensor<2x3x4xf32>) -> tensor<2x4x3xf32>
+  // CHECK: gc.concat %{{.*}}, %{{.*}} {axis = 1 : i64}
+  %2 = gc.concat %x, %x {axis = 1 : i64} : (tensor<2x3x4xf32>, tensor<2x3x4xf32>) -> tensor<2x6x4xf32>
+  // CHECK: gc.slice
+  %3 = gc.slice %x {axis = 1 : i64, offset = 1 : i64, size = 2 : i64} : (tensor<2x3x4xf32>) -> tensor<2x2x4xf32>
+  // CHECK: gc.pad
+  %4 = gc.pad %3 {axis = 1 : i64, low = 1 : i64, high = 0 : i64} : (tensor<2x2x4xf32>) -> tensor<2x3x4xf32>
+  // CHECK: gc.reduce_sum
+  %5 = gc.reduce_sum %x {dimensions = array<i64: 0, 1>} : (tensor<2x3x4xf32>) -> tensor<4xf32>
+  // CHECK: gc.reduce_mean
+  %6 = gc.reduce_mean %x {dimensions = array<i64: 2>} : (tensor<2x3x4xf32>) -> tensor<2x3xf32>
+  // CHECK: gc.reduce_max
+  %7 = gc.reduce_max %x {dimensions = array<i64: 2>} : (tensor<2x3x4xf32>) -> tensor<2x3xf32>
+  // CHECK: gc.reduce_max_grad
+  %8 = gc.reduce_max_grad %x, %7, %6 {dimensions = array<i64: 2>} : (tensor<2x3x4xf32>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3x4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @loss(
+func.func @loss(%x: tensor<8x10xf32>, %labels: tensor<8xi32>) {
+  // CHECK: gc.cross_entropy
+  %0:2 = gc.cross_entropy %x, %labels : (tensor<8x10xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
+  // CHECK: gc.gradient_seed {scale = 1.000000e+00 : f32} : () -> tensor<f32>
+  %1 = gc.gradient_seed {scale = 1.0 : f32} : () -> tensor<f32>
+  // CHECK: gc.cross_entropy_grad
+  %2 = gc.cross_entropy_grad %x, %labels, %0#1, %1 : (tensor<8x10xf32>, tensor<8xi32>, tensor<8xf32>, tensor<f32>) -> tensor<8x10xf32>
+  // CHECK: gc.accuracy
+  %3 = gc.accuracy %x, %labels : (tensor<8x10xf32>, tensor<8xi32>) -> tensor<f32>
+  return
+}
+
+// CHECK-LABEL: func.func @training(
+func.func @training(%d: tensor<4xf32>) {
+  // CHECK: gc.read @p : tensor<4xf32>
+  %p = gc.read @p : tensor<4xf32>
+  %g = gc.read @generator : tensor<2xi64>
+  // CHECK: gc.optimizer_coefficients
+  %c = gc.optimizer_coefficients %g {mode = "adam", lr = 0.5 : f32, beta1 = 0.5 : f32, beta2 = 0.5 : f32} : (tensor<2xi64>) -> tensor<2xf32>
+  // CHECK: gc.gradient @p, %{{.*}} : tensor<4xf32>
+  gc.gradient @p, %d : tensor<4xf32>
+  // CHECK: gc.accumulate @p.gradient, %{{.*}} : tensor<4xf32>
+  gc.accumulate @p.gradient, %d : tensor<4xf32>
+  // CHECK: gc.sgd @p, %{{[^ ]*}} {lr = 5.000000e-01 : f32}
+  gc.sgd @p, %d {lr = 0.5 : f32} : (tensor<4xf32>) -> ()
+  // CHECK: gc.sgd @p velocity @p.m, %{{[^ ]*}}, %{{[^ ]*}} {lr = 5.000000e-01 : f32, momentum = 5.000000e-01 : f32, nesterov = true}
+  gc.sgd @p velocity @p.m, %d, %c {lr = 0.5 : f32, momentum = 0.5 : f32, nesterov = true} : (tensor<4xf32>, tensor<2xf32>) -> ()
+  // CHECK: gc.adam @p moments @p.m, @p.v, %{{[^ ]*}}, %{{[^ ]*}} {
+  gc.adam @p moments @p.m, @p.v, %d, %c {lr = 0.5 : f32, beta1 = 0.5 : f32, beta2 = 0.5 : f32, epsilon = 0.5 : f32, weight_decay = 0.5 : f32} : (tensor<4xf32>, tensor<2xf32>) -> ()
+  // CHECK: gc.adamw @p moments @p.m, @p.v, %{{[^ ]*}}, %{{[^ ]*}} {
+  gc.adamw @p moments @p.m, @p.v, %d, %c {lr = 0.5 : f32, beta1 = 0.5 : f32, beta2 = 0.5 : f32, epsilon = 0.5 : f32, weight_decay = 0.5 : f32} : (tensor<4xf32>, tensor<2xf32>) -> ()
+  // CHECK: gc.advance @generator
+  gc.advance @generator
+  return
+}
+
+// CHECK-LABEL: func.func @collectives(
+func.func @collectives(%x: tensor<8xf32>) {
+  // CHECK: gc.all_reduce %{{.*}} {ranks = 4 : i64}
+  %0 = gc.all_reduce %x {ranks = 4 : i64} : (tensor<8xf32>) -> tensor<8xf32>
+  // CHECK: gc.all_gather
+  %1 = gc.all_gather %x {ranks = 4 : i64} : (tensor<8xf32>) -> tensor<32xf32>
+  // CHECK: gc.reduce_scatter
+  %2 = gc.reduce_scatter %x {ranks = 4 : i64} : (tensor<8xf32>) -> tensor<2xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @fused(
+func.func @fused(%x: tensor<8x4xf32>, %b: tensor<4xf32>) -> tensor<8x4xf32> {
+  // CHECK: gc.fused (%[[A:.*]] = %{{.*}} : tensor<8x4xf32>, %[[B:.*]] = %{{.*}} : tensor<4xf32>) -> tensor<8x4xf32>
+  // CHECK-NEXT: gc.bias %[[A]], %[[B]]
+  // CHECK-NEXT: %[[R:.*]] = gc.relu
+  // CHECK-NEXT: gc.yield %[[R]] : tensor<8x4xf32>
+  %y = gc.fused (%a = %x : tensor<8x4xf32>, %c = %b : tensor<4xf32>) -> tensor<8x4xf32> {
+    %0 = gc.bias %a, %c : (tensor<8x4xf32>, tensor<4xf32>) -> tensor<8x4xf32>
+    %1 = gc.relu %0 : (tensor<8x4xf32>) -> tensor<8x4xf32>
+    gc.yield %1 : tensor<8x4xf32>
+  }
+  return %y : tensor<8x4xf32>
+}

@@ -1,0 +1,163 @@
+// RUN: gc-opt %s --split-input-file --verify-diagnostics
+
+func.func @read_unknown() {
+  // expected-error @below {{refers to 'nothing', which is not declared; add a gc.parameter or gc.state}}
+  %y = gc.read @nothing : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @read_function() {
+  // expected-error @below {{'read_function' is not a parameter or state}}
+  %y = gc.read @read_function : tensor<4xf32>
+  return
+}
+
+// -----
+
+// expected-note @below {{declared here}}
+gc.parameter @p : tensor<4xf32> = #gc.init<constant, [0.0]>
+func.func @read_type() {
+  // expected-error @below {{uses 'p' as 'tensor<5xf32>', but it is declared as 'tensor<4xf32>'}}
+  %y = gc.read @p : tensor<5xf32>
+  return
+}
+
+// -----
+
+// expected-note @below {{declared here}}
+gc.parameter @p : tensor<4xf32> = #gc.init<constant, [0.0]>
+func.func @gradient_type(%x: tensor<5xf32>) {
+  // expected-error @below {{uses 'p' as 'tensor<5xf32>', but it is declared as 'tensor<4xf32>'}}
+  gc.gradient @p, %x : tensor<5xf32>
+  return
+}
+
+// -----
+
+func.func @accumulate_unknown(%x: tensor<4xf32>) {
+  // expected-error @below {{refers to 'nothing', which is not declared}}
+  gc.accumulate @nothing, %x : tensor<4xf32>
+  return
+}
+
+// -----
+
+// expected-note @below {{declared here}}
+gc.parameter @p : tensor<4xf32> = #gc.init<constant, [0.0]>
+func.func @advance_type() {
+  // expected-error @below {{uses 'p' as 'tensor<2xi64>', but it is declared as 'tensor<4xf32>'}}
+  gc.advance @p
+  return
+}
+
+// -----
+
+gc.parameter @p : tensor<4xf32> = #gc.init<constant, [0.0]>
+func.func @running_stats_unknown(%x: tensor<4xf32>) {
+  // expected-error @below {{refers to 'v', which is not declared}}
+  gc.running_stats @p, @v, %x, %x {momentum = 0.1 : f32, epsilon = 0.1 : f32, count = 5 : i64} : tensor<4xf32>, tensor<4xf32>
+  return
+}
+
+// -----
+
+gc.parameter @p : tensor<4xf32> = #gc.init<constant, [0.0]>
+func.func @sgd_velocity(%x: tensor<4xf32>) {
+  // expected-error @below {{velocity and coefficients are there exactly when momentum is not zero}}
+  gc.sgd @p, %x {lr = 0.1 : f32, momentum = 0.5 : f32} : (tensor<4xf32>) -> ()
+  return
+}
+
+// -----
+
+gc.parameter @p : tensor<4xf32> = #gc.init<constant, [0.0]>
+func.func @sgd_nesterov(%x: tensor<4xf32>) {
+  // expected-error @below {{nesterov needs momentum}}
+  gc.sgd @p, %x {lr = 0.1 : f32, nesterov = true} : (tensor<4xf32>) -> ()
+  return
+}
+
+// -----
+
+gc.parameter @p : tensor<4xf32> = #gc.init<constant, [0.0]>
+func.func @adam_betas(%x: tensor<4xf32>, %c: tensor<2xf32>) {
+  // expected-error @below {{betas must be in [0, 1), got 1.0}}
+  gc.adam @p moments @p, @p, %x, %c {lr = 0.1 : f32, beta1 = 0.5 : f32, beta2 = 1.0 : f32, epsilon = 0.1 : f32, weight_decay = 0.0 : f32} : (tensor<4xf32>, tensor<2xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @coefficients_mode(%g: tensor<2xi64>) {
+  // expected-error @below {{mode must be "adam" or "momentum", got "lion"}}
+  %c = gc.optimizer_coefficients %g {mode = "lion", lr = 0.1 : f32, beta1 = 0.1 : f32, beta2 = 0.1 : f32} : (tensor<2xi64>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @coefficients_generator(%g: tensor<3xi64>) {
+  // expected-error @below {{generator must hold (seed, step)}}
+  %c = gc.optimizer_coefficients %g {mode = "adam", lr = 0.1 : f32, beta1 = 0.1 : f32, beta2 = 0.1 : f32} : (tensor<3xi64>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @all_gather_size(%x: tensor<8xf32>) {
+  // expected-error @below {{the result of 4 ranks does not fit: 'tensor<8xf32>' to 'tensor<16xf32>'}}
+  %y = gc.all_gather %x {ranks = 4 : i64} : (tensor<8xf32>) -> tensor<16xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_scatter_size(%x: tensor<8xf32>) {
+  // expected-error @below {{the result of 4 ranks does not fit: 'tensor<8xf32>' to 'tensor<4xf32>'}}
+  %y = gc.reduce_scatter %x {ranks = 4 : i64} : (tensor<8xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @all_reduce_size(%x: tensor<8xf32>) {
+  // expected-error @below {{the result of 4 ranks does not fit: 'tensor<8xf32>' to 'tensor<4xf32>'}}
+  %y = gc.all_reduce %x {ranks = 4 : i64} : (tensor<8xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @fused_not_fusible(%x: tensor<8x4xf32>) {
+  %y = gc.fused (%a = %x : tensor<8x4xf32>) -> tensor<8x4xf32> {
+    // expected-error @below {{'gc.softmax' op cannot be fused: it does not implement the fusible interface}}
+    %0 = gc.softmax %a : (tensor<8x4xf32>) -> tensor<8x4xf32>
+    gc.yield %0 : tensor<8x4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @fused_sum_feeds_group(%x: tensor<8x4xf32>) {
+  %y = gc.fused (%a = %x : tensor<8x4xf32>) -> tensor<8x4xf32> {
+    // expected-error @below {{'gc.reduce_sum' op is a sum over rows and cannot feed its own group}}
+    %0 = gc.reduce_sum %a {dimensions = array<i64: 0>} : (tensor<8x4xf32>) -> tensor<4xf32>
+    %1 = gc.bias %a, %0 : (tensor<8x4xf32>, tensor<4xf32>) -> tensor<8x4xf32>
+    gc.yield %1 : tensor<8x4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @fused_results(%x: tensor<8x4xf32>) {
+  %y = gc.fused (%a = %x : tensor<8x4xf32>) -> tensor<4x8xf32> {
+    %0 = gc.relu %a : (tensor<8x4xf32>) -> tensor<8x4xf32>
+    // expected-error @below {{must give the group's result types}}
+    gc.yield %0 : tensor<8x4xf32>
+  }
+  return
+}

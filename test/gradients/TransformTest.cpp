@@ -1,0 +1,181 @@
+//===- TransformTest.cpp - what passes do to the numbers ------------------===//
+#include "dialects/Gc.h"
+#include "passes/Autodiff.h"
+#include "passes/Expand.h"
+#include "passes/Inference.h"
+#include "passes/Optimizer.h"
+#include "test/gradients/Model.h"
+#include <cmath>
+#include <gtest/gtest.h>
+
+using namespace mlir;
+using namespace gc;
+using namespace gc::test;
+
+namespace {
+
+// @w is used twice, so that its first adjoint comes before its last use.
+const char *kTied = R"(
+  gc.parameter @w : tensor<3x3xf32> = #gc.init<constant, [0.0]>
+  func.func @model(%x: tensor<5x3xf32> {gc.input = "x"}, %l: tensor<5xi32> {gc.input = "labels"})
+      -> (tensor<f32> {gc.output = "loss"}) {
+    %w = gc.read @w : tensor<3x3xf32>
+    %a = gc.linear %x, %w : (tensor<5x3xf32>, tensor<3x3xf32>) -> tensor<5x3xf32>
+    %b = gc.tanh %a : (tensor<5x3xf32>) -> tensor<5x3xf32>
+    %c = gc.linear %b, %w : (tensor<5x3xf32>, tensor<3x3xf32>) -> tensor<5x3xf32>
+    %loss, %lse = gc.cross_entropy %c, %l : (tensor<5x3xf32>, tensor<5xi32>) -> (tensor<f32>, tensor<5xf32>)
+    return %loss : tensor<f32>
+  }
+)";
+
+func::FuncOp function(ModuleOp module, StringRef name) {
+  return module.lookupSymbol<func::FuncOp>(name);
+}
+
+struct TiedModel : ::testing::Test {
+  void SetUp() override {
+    module = parse(std::string(kTied));
+    ASSERT_TRUE(module);
+    inputs = drawInputs(function(*module, "model"));
+    inputs["labels"].data = {0, 2, 1, -1, 2};
+    variables["w"] = draw({3, 3}, -1, 1, 1);
+    variables["w.velocity"] = variables["w.exp_avg"] = variables["w.exp_avg_sq"] =
+        reference::Tensor(ArrayRef<int64_t>{3, 3});
+    variables["generator"] = reference::Tensor(ArrayRef<int64_t>{2});
+    ASSERT_TRUE(succeeded(autodiff(*module)));
+    // The gradient before any update is there to disturb it.
+    reference::Tensors copy = variables;
+    auto outputs = reference::run(function(*module, "train"), inputs, copy);
+    ASSERT_TRUE(succeeded(outputs));
+    gradient = outputs->gradients.at("w");
+  }
+  // Runs a step and returns the gradient that the step saw.
+  reference::Tensor step() {
+    auto outputs = reference::run(function(*module, "train"), inputs, variables);
+    EXPECT_TRUE(succeeded(outputs));
+    return succeeded(outputs) ? outputs->gradients.at("w") : reference::Tensor();
+  }
+  OwningOpRef<ModuleOp> module;
+  reference::Tensors inputs, variables;
+  reference::Tensor gradient;
+};
+
+TEST_F(TiedModel, SgdUpdatesAfterTheLastUse) {
+  OptimizerOptions options;
+  options.lr = 0.5;
+  options.keepGradients = true;
+  ASSERT_TRUE(succeeded(addOptimizer(*module, options)));
+  reference::Tensor before = variables["w"];
+  EXPECT_EQ(step().data, gradient.data);
+  for (int64_t i = 0; i < before.size(); ++i)
+    EXPECT_DOUBLE_EQ(variables["w"][i], before[i] - 0.5 * gradient[i]);
+}
+
+TEST_F(TiedModel, MomentumStartsWithTheGradient) {
+  OptimizerOptions options;
+  options.lr = 0.5;
+  options.momentum = 0.75;
+  options.dampening = 0.25;
+  options.keepGradients = true;
+  ASSERT_TRUE(succeeded(addOptimizer(*module, options)));
+  EXPECT_EQ(step().data, gradient.data);
+  EXPECT_EQ(variables["w.velocity"].data, gradient.data);
+  EXPECT_EQ(variables["generator"][1], 1);
+  reference::Tensor before = variables["w"], second = step();
+  for (int64_t i = 0; i < second.size(); ++i) {
+    double velocity = 0.75 * gradient[i] + 0.75 * second[i];
+    EXPECT_DOUBLE_EQ(variables["w.velocity"][i], velocity);
+    EXPECT_DOUBLE_EQ(variables["w"][i], before[i] - 0.5 * velocity);
+  }
+}
+
+// In the first step m / c1 = g and v / c2 = g^2, so p moves by lr g / (|g| + epsilon).
+TEST_F(TiedModel, AdamsFirstStepIsTheSign) {
+  OptimizerOptions options;
+  options.kind = "adam";
+  options.lr = 0.5;
+  options.beta1 = 0.75;
+  options.beta2 = 0.75;
+  options.epsilon = 0.25;
+  options.keepGradients = true;
+  ASSERT_TRUE(succeeded(addOptimizer(*module, options)));
+  reference::Tensor before = variables["w"];
+  EXPECT_EQ(step().data, gradient.data);
+  for (int64_t i = 0; i < before.size(); ++i)
+    EXPECT_NEAR(variables["w"][i], before[i] - 0.5 * gradient[i] / (std::abs(gradient[i]) + 0.25),
+                1e-14);
+}
+
+TEST_F(TiedModel, AdamWDecaysTheParameter) {
+  OptimizerOptions options;
+  options.kind = "adamw";
+  options.lr = 0.5;
+  options.weightDecay = 0.25;
+  options.beta1 = 0.75;
+  options.beta2 = 0.75;
+  options.epsilon = 0.25;
+  options.keepGradients = true;
+  ASSERT_TRUE(succeeded(addOptimizer(*module, options)));
+  reference::Tensor before = variables["w"];
+  EXPECT_EQ(step().data, gradient.data);
+  for (int64_t i = 0; i < before.size(); ++i)
+    EXPECT_NEAR(variables["w"][i],
+                before[i] * (1 - 0.125) - 0.5 * gradient[i] / (std::abs(gradient[i]) + 0.25),
+                1e-14);
+}
+
+// Every model, also those that expansion leaves alone, computes the same afterwards.
+TEST(Expand, KeepsLossAndGradients) {
+  for (const Model &model : models()) {
+    OwningOpRef<ModuleOp> module = parse(model);
+    ASSERT_TRUE(module && succeeded(autodiff(*module)));
+    reference::Tensors inputs = drawInputs(function(*module, "train"));
+    reference::Tensors variables = drawVariables(model, *module);
+    auto before = reference::run(function(*module, "train"), inputs, variables);
+    expand(*module);
+    auto after = reference::run(function(*module, "train"), inputs, variables);
+    ASSERT_TRUE(succeeded(before) && succeeded(after)) << model.name;
+    // patch_embed adds its bias first, conv2d last: equal to rounding.
+    EXPECT_NEAR(before->results.at("loss")[0], after->results.at("loss")[0], 1e-13) << model.name;
+    for (auto &[name, gradient] : before->gradients)
+      for (int64_t i = 0; i < gradient.size(); ++i)
+        EXPECT_NEAR(gradient[i], after->gradients.at(name)[i], 1e-13) << model.name << " " << name;
+  }
+}
+
+TEST(Inference, UsesRunningStatisticsAndDropsNothing) {
+  OwningOpRef<ModuleOp> module = parse(std::string(R"(
+    gc.state @m running_statistic : tensor<3xf32> = #gc.init<constant, [0.0]>
+    gc.state @v running_statistic : tensor<3xf32> = #gc.init<constant, [1.0]>
+    gc.state @generator generator : tensor<2xi64> = #gc.init<constant, [0.0]>
+    func.func @model(%x: tensor<5x3xf32> {gc.input = "x"}, %w: tensor<3xf32> {gc.input = "w"},
+                     %b: tensor<3xf32> {gc.input = "b"})
+        -> (tensor<f32> {gc.output = "loss"}, tensor<5x3xf32> {gc.output = "y"}) {
+      %g = gc.read @generator : tensor<2xi64>
+      %n, %mean, %rstd = gc.batch_norm %x, %w, %b {epsilon = 0.25 : f32} : (tensor<5x3xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<5x3xf32>, tensor<3xf32>, tensor<3xf32>)
+      gc.running_stats @m, @v, %mean, %rstd {momentum = 0.5 : f32, epsilon = 0.25 : f32, count = 5 : i64} : tensor<3xf32>, tensor<3xf32>
+      %y = gc.dropout %n, %g {probability = 0.5 : f32, id = 1 : i64} : (tensor<5x3xf32>, tensor<2xi64>) -> tensor<5x3xf32>
+      %loss = gc.reduce_sum %y {dimensions = array<i64: 0, 1>} : (tensor<5x3xf32>) -> tensor<f32>
+      return %loss, %y : tensor<f32>, tensor<5x3xf32>
+    }
+  )"));
+  ASSERT_TRUE(module && succeeded(addInference(*module)));
+  reference::Tensors inputs = drawInputs(function(*module, "model")), variables;
+  variables["m"] = draw({3}, -1, 1, 5);
+  variables["v"] = draw({3}, 1, 2, 6);
+  variables["generator"] = reference::Tensor(ArrayRef<int64_t>{2});
+  reference::Tensors kept = variables;
+  auto outputs = reference::run(function(*module, "evaluate"), inputs, variables);
+  ASSERT_TRUE(succeeded(outputs));
+  for (int64_t i = 0; i < 15; ++i) {
+    int64_t c = i % 3;
+    EXPECT_NEAR(outputs->results.at("y")[i],
+                (inputs["x"][i] - kept["m"][c]) / std::sqrt(kept["v"][c] + 0.25) * inputs["w"][c] +
+                    inputs["b"][c],
+                1e-14);
+  }
+  EXPECT_EQ(variables["m"].data, kept["m"].data);
+  EXPECT_EQ(variables["v"].data, kept["v"].data);
+}
+
+} // namespace

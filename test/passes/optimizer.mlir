@@ -1,0 +1,81 @@
+// RUN: gc-opt %s --gc-autodiff --gc-optimizer="lr=0.5 weight-decay=0.25" --split-input-file | FileCheck %s --check-prefix=SGD
+// RUN: gc-opt %s --gc-autodiff --gc-optimizer="kind=sgd momentum=0.5 dampening=0.25 keep-gradients=true" --split-input-file | FileCheck %s --check-prefix=MOMENTUM
+// RUN: gc-opt %s --gc-autodiff --gc-optimizer="kind=sgd momentum=0.5 nesterov=true" --split-input-file | FileCheck %s --check-prefix=NESTEROV
+// RUN: gc-opt %s --gc-autodiff --gc-optimizer=kind=adam --split-input-file | FileCheck %s --check-prefix=ADAM
+// RUN: gc-opt %s --gc-autodiff --gc-optimizer="kind=adamw beta1=0.5 beta2=0.25 epsilon=0.125" --split-input-file | FileCheck %s --check-prefix=ADAMW
+
+// Updates take the places of the gradients, which are complete after all uses of the parameters (also
+// through the view of @w).
+gc.parameter @w : tensor<9xf32> = #gc.init<constant, [0.0]>
+gc.parameter @x : tensor<5x3xf32> = #gc.init<constant, [0.0]>
+
+// SGD-NOT:       gc.state
+// SGD-LABEL:     func.func @train(
+// SGD-NOT:         gc.gradient @
+// SGD:             %[[DX:.*]] = gc.linear_grad_input
+// SGD-NEXT:        %[[DW:.*]] = gc.linear_grad_weight
+// SGD-NEXT:        gc.sgd @x, %[[DX]] {lr = 5.000000e-01 : f32, weight_decay = 2.500000e-01 : f32} : (tensor<5x3xf32>) -> ()
+// SGD-NEXT:        %[[GW:.*]] = gc.reshape %[[DW]]
+// SGD-NEXT:        gc.sgd @w, %[[GW]] {lr = 5.000000e-01 : f32, weight_decay = 2.500000e-01 : f32} : (tensor<9xf32>) -> ()
+// SGD-NEXT:        return
+
+// MOMENTUM-DAG:  gc.state @w.velocity optimizer : tensor<9xf32> = <constant, [0.000000e+00]>
+// MOMENTUM-DAG:  gc.state @x.velocity optimizer : tensor<5x3xf32>
+// MOMENTUM-DAG:  gc.state @generator generator : tensor<2xi64>
+// MOMENTUM-LABEL: func.func @train(
+// MOMENTUM:        gc.gradient @x, %[[GX:.*]] : tensor<5x3xf32>
+// MOMENTUM-NEXT:   %[[G:.*]] = gc.read @generator
+// MOMENTUM-NEXT:   %[[C:.*]] = gc.optimizer_coefficients %[[G]] {beta1 = 5.000000e-01 : f32, beta2 = 2.500000e-01 : f32, lr = 1.000000e-03 : f32, mode = "momentum"}
+// MOMENTUM-NEXT:   gc.sgd @x velocity @x.velocity, %[[GX]], %[[C]] {dampening = 2.500000e-01 : f32, lr = 1.000000e-03 : f32, momentum = 5.000000e-01 : f32}
+// MOMENTUM:        gc.gradient @w, %[[GW:.*]] : tensor<9xf32>
+// MOMENTUM-NEXT:   gc.sgd @w velocity @w.velocity, %[[GW]], %[[C]]
+// MOMENTUM-NEXT:   gc.advance @generator
+// MOMENTUM-NEXT:   return
+
+// NESTEROV:      gc.sgd @w velocity @w.velocity, {{.*}}nesterov = true
+
+// ADAM-DAG:      gc.state @w.exp_avg optimizer : tensor<9xf32>
+// ADAM-DAG:      gc.state @w.exp_avg_sq optimizer : tensor<9xf32>
+// ADAM-DAG:      gc.state @x.exp_avg optimizer : tensor<5x3xf32>
+// ADAM-DAG:      gc.state @x.exp_avg_sq optimizer : tensor<5x3xf32>
+// ADAM-LABEL:    func.func @train(
+// ADAM-NOT:        gc.gradient @
+// ADAM:            %[[C:.*]] = gc.optimizer_coefficients %{{.*}} {beta1 = 0.89{{[0-9]*}} : f32, beta2 = 9.990000e-01 : f32, lr = 1.000000e-03 : f32, mode = "adam"}
+// ADAM:            gc.adam @x moments @x.exp_avg, @x.exp_avg_sq, %{{.*}}, %[[C]] {
+// ADAM-SAME:         weight_decay = 0.000000e+00
+// ADAM:            gc.adam @w moments @w.exp_avg, @w.exp_avg_sq, %{{.*}}, %[[C]] {
+// ADAM:            gc.advance @generator
+
+// ADAMW:         gc.adamw @w moments @w.exp_avg, @w.exp_avg_sq, %{{.*}} {beta1 = 5.000000e-01 : f32, beta2 = 2.500000e-01 : f32, epsilon = 1.250000e-01 : f32, lr = 1.000000e-03 : f32, weight_decay = 0.00999{{[0-9]*}} : f32}
+func.func @model(%l: tensor<5xi32>) -> (tensor<f32> {gc.output = "loss"}) {
+  %w = gc.read @w : tensor<9xf32>
+  %x = gc.read @x : tensor<5x3xf32>
+  %m = gc.reshape %w : (tensor<9xf32>) -> tensor<3x3xf32>
+  %y = gc.linear %x, %m : (tensor<5x3xf32>, tensor<3x3xf32>) -> tensor<5x3xf32>
+  %loss, %lse = gc.cross_entropy %y, %l : (tensor<5x3xf32>, tensor<5xi32>) -> (tensor<f32>, tensor<5xf32>)
+  return %loss : tensor<f32>
+}
+
+// -----
+
+// Dropout counts steps already: its generator is used, and advances with plain SGD too.
+gc.parameter @w : tensor<3xf32> = #gc.init<constant, [0.0]>
+gc.state @counter generator : tensor<2xi64> = #gc.init<constant, [0.0]>
+
+// SGD:           gc.sgd @w
+// SGD:           gc.advance @counter
+// SGD-NEXT:      return
+// ADAM-NOT:      gc.state @generator
+// ADAM:          gc.dropout
+// ADAM:          gc.dropout
+// ADAM-NEXT:     %[[G:.*]] = gc.read @counter
+// ADAM-NEXT:     gc.optimizer_coefficients %[[G]]
+// ADAM-NEXT:     gc.adam @w
+// ADAM-NEXT:     gc.advance @counter
+func.func @model() -> (tensor<f32> {gc.output = "loss"}) {
+  %w = gc.read @w : tensor<3xf32>
+  %g = gc.read @counter : tensor<2xi64>
+  %d = gc.dropout %w, %g {probability = 0.5 : f32, id = 0 : i64} : (tensor<3xf32>, tensor<2xi64>) -> tensor<3xf32>
+  %loss = gc.reduce_sum %d {dimensions = array<i64: 0>} : (tensor<3xf32>) -> tensor<f32>
+  return %loss : tensor<f32>
+}

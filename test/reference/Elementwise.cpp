@@ -1,0 +1,88 @@
+//===- Elementwise.cpp - point-by-point ops in double ---------------------===//
+#include "runtime/weights/Philox.h"
+#include "test/reference/Families.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include <cmath>
+
+using namespace mlir;
+
+namespace gc::reference {
+namespace {
+
+double normalCdf(double x) { return 0.5 * (1 + std::erf(x / std::sqrt(2.0))); }
+double normalDensity(double x) { return std::exp(-x * x / 2) / std::sqrt(2 * M_PI); }
+
+// Key (seed, id), low words; counter (step, i / 4), two words each; word i mod 4 of the block.
+void dropout(DropoutOp op, const Tensor &x, const Tensor &generator, Tensor &y) {
+  auto seed = static_cast<uint64_t>(generator[0]), step = static_cast<uint64_t>(generator[1]);
+  runtime::Philox philox((seed & 0xffffffff) | (static_cast<uint64_t>(op.getId()) << 32));
+  double probability = number(op.getProbability());
+  for (int64_t i = 0; i < x.size(); ++i) {
+    auto group = static_cast<uint64_t>(i / 4);
+    auto words = philox(
+        runtime::Philox::Block{static_cast<uint32_t>(step), static_cast<uint32_t>(step >> 32),
+                               static_cast<uint32_t>(group), static_cast<uint32_t>(group >> 32)});
+    y[i] = words[i % 4] >= probability * 4294967296.0 ? x[i] / (1 - probability) : 0;
+  }
+}
+
+} // namespace
+
+bool evaluateElementwise(Operation *op, Operands x, Results y) {
+  auto unary = [&](auto f) {
+    for (int64_t i = 0; i < y[0].size(); ++i)
+      y[0][i] = f(x[0][i]);
+    return true;
+  };
+  auto binary = [&](auto f) {
+    for (int64_t i = 0; i < y[0].size(); ++i)
+      y[0][i] = f(x[0][i], x[1][i]);
+    return true;
+  };
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case([&](AddOp) { return binary([](double a, double b) { return a + b; }); })
+      .Case([&](SubOp) { return binary([](double a, double b) { return a - b; }); })
+      .Case([&](MulOp) { return binary([](double a, double b) { return a * b; }); })
+      .Case([&](DivOp) { return binary([](double a, double b) { return a / b; }); })
+      .Case([&](NegOp) { return unary([](double a) { return -a; }); })
+      .Case([&](ExpOp) { return unary([](double a) { return std::exp(a); }); })
+      .Case([&](LogOp) { return unary([](double a) { return std::log(a); }); })
+      .Case([&](SqrtOp) { return unary([](double a) { return std::sqrt(a); }); })
+      .Case([&](TanhOp) { return unary([](double a) { return std::tanh(a); }); })
+      .Case([&](SigmoidOp) { return unary([](double a) { return 1 / (1 + std::exp(-a)); }); })
+      .Case([&](ReluOp) { return unary([](double a) { return a > 0 ? a : 0; }); })
+      .Case([&](GeluOp) { return unary([](double a) { return a * normalCdf(a); }); })
+      .Case([&](ScaleOp o) {
+        double factor = number(o.getFactor());
+        return unary([&](double a) { return factor * a; });
+      })
+      .Case([&](ReluGradOp) {
+        return binary([](double out, double dy) { return out > 0 ? dy : 0; });
+      })
+      .Case([&](GeluGradOp) {
+        return binary(
+            [](double a, double dy) { return dy * (normalCdf(a) + a * normalDensity(a)); });
+      })
+      .Case([&](BiasOp) {
+        int64_t channels = x[1].size();
+        for (int64_t i = 0; i < y[0].size(); ++i)
+          y[0][i] = x[0][i] + x[1][i % channels];
+        return true;
+      })
+      .Case([&](BroadcastOp o) {
+        for (int64_t i = 0; i < y[0].size(); ++i) {
+          std::vector<int64_t> to = y[0].index(i), from;
+          for (auto [d, dimension] : llvm::enumerate(o.getDimensions()))
+            from.push_back(x[0].shape[d] == 1 ? 0 : to[dimension]);
+          y[0][i] = x[0][x[0].offset(from)];
+        }
+        return true;
+      })
+      .Case([&](DropoutOp o) {
+        dropout(o, x[0], x[1], y[0]);
+        return true;
+      })
+      .Default([](Operation *) { return false; });
+}
+
+} // namespace gc::reference

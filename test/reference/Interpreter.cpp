@@ -1,0 +1,224 @@
+//===- Interpreter.cpp - functions, variables, updates --------------------===//
+#include "test/reference/Interpreter.h"
+#include "test/reference/Families.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include <cmath>
+
+using namespace mlir;
+
+namespace gc::reference {
+namespace {
+
+class Executor {
+public:
+  explicit Executor(Tensors &variables) : variables(variables) {}
+
+  LogicalResult execute(Block &block) {
+    for (Operation &op : block.without_terminator())
+      if (failed(execute(&op)))
+        return failure();
+    return success();
+  }
+
+  void bind(Value value, Tensor tensor) { values[value] = std::move(tensor); }
+
+  // A read stands for the variable, at whatever time its value is used.
+  const Tensor &get(Value value) {
+    if (auto read = value.getDefiningOp<ReadOp>())
+      return variables.at(read.getVariable().str());
+    return values.at(value);
+  }
+
+  Tensors gradients;
+
+private:
+  LogicalResult execute(Operation *op) {
+    std::vector<Tensor> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(get(operand));
+    if (auto read = dyn_cast<ReadOp>(op)) {
+      Tensor *variable = find(op, read.getVariable());
+      if (!variable)
+        return failure();
+      if (variable->shape != Tensor(read.getValue().getType()).shape)
+        return op->emitOpError("reads a variable that was given with another shape");
+      return success();
+    }
+    if (auto gradient = dyn_cast<GradientOp>(op)) {
+      gradients[gradient.getParameter().str()] = operands[0];
+      return success();
+    }
+    if (!isMemoryEffectFree(op))
+      return change(op, operands);
+    FailureOr<std::vector<Tensor>> results = evaluate(op, operands);
+    if (failed(results))
+      return failure();
+    for (auto [value, tensor] : llvm::zip_equal(op->getResults(), *results))
+      bind(value, std::move(tensor));
+    return success();
+  }
+
+  Tensor *find(Operation *op, StringRef name) {
+    auto found = variables.find(name.str());
+    if (found != variables.end())
+      return &found->second;
+    op->emitOpError("needs the variable '") << name << "', which was not given";
+    return nullptr;
+  }
+
+  LogicalResult change(Operation *op, ArrayRef<Tensor> x) {
+    SmallVector<Tensor *> v;
+    auto take = [&](std::initializer_list<StringRef> names) {
+      for (StringRef name : names)
+        v.push_back(find(op, name));
+      return !llvm::is_contained(v, nullptr);
+    };
+    return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+        .Case([&](AccumulateOp o) {
+          if (!take({o.getAccumulator()}))
+            return failure();
+          for (int64_t i = 0; i < x[0].size(); ++i)
+            (*v[0])[i] += x[0][i];
+          return success();
+        })
+        .Case([&](SgdOp o) {
+          if (!take({o.getParameter()}) || (o.getVelocity() && !take({*o.getVelocity()})))
+            return failure();
+          sgd(o, x, *v[0], o.getVelocity() ? v[1] : nullptr);
+          return success();
+        })
+        .Case<AdamOp, AdamWOp>([&](auto o) {
+          if (!take({o.getParameter(), o.getFirstMoment(), o.getSecondMoment()}))
+            return failure();
+          adam(o, x, *v[0], *v[1], *v[2], isa<AdamWOp>(op));
+          return success();
+        })
+        .Case([&](RunningStatsOp o) {
+          if (!take({o.getRunningMean(), o.getRunningVariance()}))
+            return failure();
+          double momentum = number(o.getMomentum()), n = static_cast<double>(o.getCount());
+          for (int64_t c = 0; c < x[0].size(); ++c) {
+            double variance = 1 / (x[1][c] * x[1][c]) - number(o.getEpsilon());
+            (*v[0])[c] += momentum * (x[0][c] - (*v[0])[c]);
+            (*v[1])[c] += momentum * (variance * n / (n - 1) - (*v[1])[c]);
+          }
+          return success();
+        })
+        .Case([&](AdvanceOp o) {
+          if (!take({o.getGenerator()}))
+            return failure();
+          (*v[0])[1] += 1;
+          return success();
+        })
+        .Default(
+            [](Operation *o) { return o->emitOpError("is unknown to the reference interpreter"); });
+  }
+
+  static void sgd(SgdOp op, ArrayRef<Tensor> x, Tensor &p, Tensor *velocity) {
+    for (int64_t i = 0; i < p.size(); ++i) {
+      double g = x[0][i] + number(op.getWeightDecay()) * p[i];
+      if (velocity) {
+        double v = (*velocity)[i] = x[1][0] * (*velocity)[i] + x[1][1] * g;
+        g = op.getNesterov() ? g + number(op.getMomentum()) * v : v;
+      }
+      p[i] -= number(op.getLr()) * g;
+    }
+  }
+
+  template <typename Adam>
+  static void adam(Adam op, ArrayRef<Tensor> x, Tensor &p, Tensor &m, Tensor &v, bool decoupled) {
+    double beta1 = number(op.getBeta1()), beta2 = number(op.getBeta2());
+    double decay = number(op.getWeightDecay());
+    for (int64_t i = 0; i < p.size(); ++i) {
+      double g = x[0][i];
+      if (decoupled)
+        p[i] -= number(op.getLr()) * decay * p[i];
+      else
+        g += decay * p[i];
+      m[i] += (1 - beta1) * (g - m[i]);
+      v[i] = beta2 * v[i] + (1 - beta2) * g * g;
+      p[i] -= x[1][0] * m[i] / (std::sqrt(v[i]) * x[1][1] + number(op.getEpsilon()));
+    }
+  }
+
+  Tensors &variables;
+  struct ByPointer {
+    bool operator()(Value a, Value b) const {
+      return a.getAsOpaquePointer() < b.getAsOpaquePointer();
+    }
+  };
+  std::map<Value, Tensor, ByPointer> values;
+};
+
+// (lr / (1 - beta1^t), 1 / sqrt(1 - beta2^t)), or (momentum, 1 - dampening) after the first step.
+void coefficients(CoefficientsOp op, const Tensor &generator, Tensor &result) {
+  double t = generator[1] + 1, beta1 = number(op.getBeta1()), beta2 = number(op.getBeta2());
+  if (op.getMode() == "momentum") {
+    result[0] = t == 1 ? 0 : beta1;
+    result[1] = t == 1 ? 1 : 1 - beta2;
+  } else {
+    result[0] = number(op.getLr()) / (1 - std::pow(beta1, t));
+    result[1] = 1 / std::sqrt(1 - std::pow(beta2, t));
+  }
+}
+
+std::string nameOf(StringAttr name, unsigned index) {
+  return name ? name.getValue().str() : std::to_string(index);
+}
+
+} // namespace
+
+FailureOr<std::vector<Tensor>> evaluate(Operation *op, ArrayRef<Tensor> operands) {
+  std::vector<Tensor> results;
+  for (Type type : op->getResultTypes())
+    results.emplace_back(type);
+  if (auto fused = dyn_cast<FusedOp>(op)) {
+    Tensors none;
+    Executor body(none);
+    for (auto [argument, operand] : llvm::zip_equal(fused.getBody().getArguments(), operands))
+      body.bind(argument, operand);
+    if (failed(body.execute(fused.getBody().front())))
+      return failure();
+    for (auto [i, value] : llvm::enumerate(fused.getBody().front().getTerminator()->getOperands()))
+      results[i] = body.get(value);
+    return results;
+  }
+  if (auto seed = dyn_cast<GradientSeedOp>(op)) {
+    results[0][0] = number(seed.getScale());
+    return results;
+  }
+  if (auto o = dyn_cast<CoefficientsOp>(op)) {
+    coefficients(o, operands[0], results[0]);
+    return results;
+  }
+  for (auto family : {evaluateElementwise, evaluateLinear, evaluateNorm, evaluatePool,
+                      evaluateAttention, evaluateShape, evaluateLoss})
+    if (family(op, operands, results))
+      return results;
+  return op->emitOpError("is unknown to the reference interpreter");
+}
+
+FailureOr<Outputs> run(func::FuncOp function, const Tensors &inputs, Tensors &variables) {
+  Executor executor(variables);
+  for (BlockArgument argument : function.getArguments()) {
+    unsigned i = argument.getArgNumber();
+    std::string name = nameOf(function.getArgAttrOfType<StringAttr>(i, "gc.input"), i);
+    auto found = inputs.find(name);
+    if (found == inputs.end())
+      return function.emitOpError("needs the input '") << name << "', which was not given";
+    if (found->second.shape != Tensor(argument.getType()).shape)
+      return function.emitOpError("input '") << name << "' was given with another shape";
+    executor.bind(argument, found->second);
+  }
+  Block &block = function.getBody().front();
+  if (failed(executor.execute(block)))
+    return failure();
+  Outputs outputs;
+  for (auto [i, value] : llvm::enumerate(block.getTerminator()->getOperands()))
+    outputs.results[nameOf(function.getResultAttrOfType<StringAttr>(i, "gc.output"), i)] =
+        executor.get(value);
+  outputs.gradients = std::move(executor.gradients);
+  return outputs;
+}
+
+} // namespace gc::reference

@@ -1,0 +1,110 @@
+#include "runtime/session/Session.h"
+#include "runtime/hal/conformance/Runner.h"
+
+#include <cstring>
+#include <gtest/gtest.h>
+
+using namespace gc::runtime;
+using conformance::SmallPlan;
+
+namespace {
+
+/// y = x · w with two slots for x, and the loss is the first element of y.
+struct Net {
+  SmallPlan plan;
+  uint32_t x0, x1, w, y;
+  Net() {
+    cpu::MatMulSpec s;
+    s.m = 64, s.n = 64, s.k = 64, s.aStrides = {64, 1}, s.bStrides = {64, 1}, s.cStrides = {64, 1};
+    x0 = plan.buffer("x.0", gc::plan::BufferKind_Input, {64, 64});
+    x1 = plan.buffer("x.1", gc::plan::BufferKind_Input, {64, 64});
+    w = plan.buffer("w", gc::plan::BufferKind_Parameter, {64, 64});
+    y = plan.buffer("y", gc::plan::BufferKind_Metric, {64, 64});
+    plan.transients();
+    int32_t workspace = plan.workspace(*cpu::workspaceBytes(s, 2));
+    plan.input("x", {x0, x1});
+    plan.variable("w", w, {64, 64});
+    plan.matmul(s, {x0, 0}, {w, 0}, {y, 0}, -1, -1, workspace);
+    plan.loss = static_cast<int32_t>(y);
+  }
+};
+
+void set(std::span<std::byte> bytes, float value) {
+  auto *floats = reinterpret_cast<float *>(bytes.data());
+  std::fill(floats, floats + bytes.size() / 4, value);
+}
+
+} // namespace
+
+TEST(Session, RunsSlotsAndReadsMetrics) {
+  Net net;
+  auto plan = PlanFile::fromMemory(net.plan.finish());
+  ASSERT_TRUE(plan) << plan.error().message;
+  auto session = Session::create(*plan, {.threads = 2, .profile = true});
+  ASSERT_TRUE(session) << session.error().message;
+  EXPECT_EQ((*session)->slots(), 2u);
+  EXPECT_EQ((*session)->variable("w").size(), 64u * 64 * 4);
+  EXPECT_TRUE((*session)->variable("nonsense").empty());
+  EXPECT_TRUE((*session)->gradient("w").empty());
+  EXPECT_TRUE((*session)->input("x", 2).empty());
+  set((*session)->variable("w"), 0.5f);
+  set((*session)->input("x", 0), 1.0f);
+  set((*session)->input("x", 1), 2.0f);
+  ASSERT_TRUE((*session)->runOnce());
+  ASSERT_TRUE((*session)->runMicroBatch(0));
+  EXPECT_EQ((*session)->metrics().loss, 32.0);
+  ASSERT_TRUE((*session)->runMicroBatch(1));
+  EXPECT_EQ((*session)->metrics().loss, 64.0);
+  ASSERT_TRUE((*session)->finishStep());
+  EXPECT_EQ((*session)->allocationsInStep(), 0u);
+  Status outside = (*session)->runMicroBatch(2);
+  ASSERT_FALSE(outside);
+  EXPECT_EQ(outside.error().exitCode(), 2);
+  Status evaluate = (*session)->evaluateMicroBatch(0);
+  ASSERT_FALSE(evaluate);
+  auto profile = (*session)->profile();
+  ASSERT_EQ(profile.size(), 1u);
+  EXPECT_EQ(profile[0].executions, 2u);
+  EXPECT_GT(profile[0].seconds, 0.0);
+  EXPECT_EQ((*session)->describe("micro_batch").size(), 1u);
+}
+
+TEST(Session, MeasuresWhatTheArenaCosts) {
+  SmallPlan small;
+  const int64_t n = 16 * 1024 * 1024; // 64 MiB
+  small.fill(small.activation("a", {n}), 1);
+  auto plan = PlanFile::fromMemory(small.finish());
+  ASSERT_TRUE(plan) << plan.error().message;
+  auto session = Session::create(*plan, {.threads = 2});
+  ASSERT_TRUE(session) << session.error().message;
+  ASSERT_TRUE((*session)->runMicroBatch(0));
+  MemoryMeasurement memory = (*session)->memory();
+  EXPECT_EQ(memory.arenaBytes, static_cast<uint64_t>(n) * 4);
+  // The process grew by the arena and little else (2 % and 8 MiB are the promise).
+  EXPECT_GE(memory.measuredPeakBytes + (1 << 20), memory.arenaBytes);
+  EXPECT_LE(memory.measuredPeakBytes, memory.arenaBytes * 1.02 + (8 << 20));
+  EXPECT_GT(memory.rssBeforeBytes, 0u);
+  EXPECT_GE(memory.rssPeakBytes, memory.rssBeforeBytes);
+}
+
+TEST(Session, StopFlag) {
+  SmallPlan small;
+  small.fill(small.activation("a", {16}), 1);
+  auto plan = PlanFile::fromMemory(small.finish());
+  ASSERT_TRUE(plan);
+  auto session = Session::create(*plan, {.device = "null"});
+  ASSERT_TRUE(session) << session.error().message;
+  EXPECT_FALSE((*session)->stopRequested());
+  (*session)->requestStop();
+  EXPECT_TRUE((*session)->stopRequested());
+}
+
+TEST(Session, MissingDevice) {
+  SmallPlan small;
+  small.fill(small.activation("a", {16}), 1);
+  auto plan = PlanFile::fromMemory(small.finish());
+  ASSERT_TRUE(plan);
+  auto session = Session::create(*plan, {.device = "toaster"});
+  ASSERT_FALSE(session);
+  EXPECT_EQ(session.error().exitCode(), 4);
+}

@@ -1,0 +1,162 @@
+#include "runtime/report/CommandFiles.h"
+#include "runtime/report/EventFile.h"
+#include "runtime/report/Sizes.h"
+#include "runtime/report/TrainingReport.h"
+#include "runtime/trainer/Progress.h"
+#include "test/runtime/io/TestFiles.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+
+using namespace gc::runtime;
+using nlohmann::json;
+
+TEST(Sizes, Parse) {
+  std::pair<const char *, uint64_t> good[] = {{"0", 0},
+                                              {"123", 123},
+                                              {"1.5GB", 1500000000},
+                                              {"1.5GiB", 1610612736},
+                                              {"1.5 gib", 1610612736},
+                                              {"2kB", 2000},
+                                              {"2KiB", 2048},
+                                              {"7B", 7},
+                                              {"0.5MiB", 524288},
+                                              {"3TB", 3000000000000},
+                                              {"18446744073709551615", UINT64_MAX}};
+  for (auto [text, bytes] : good) {
+    auto size = parseSize(text);
+    ASSERT_TRUE(size.ok()) << text;
+    EXPECT_EQ(*size, bytes) << text;
+  }
+  for (const char *bad : {"", "GB", "-1", "1.5.2", "1XB", "1 G B", "1e9", "18446744073709551616",
+                          "99999999999TB", ".", "0x10", "1GBs"})
+    EXPECT_BAD_INPUT(parseSize(bad), "is not a size");
+}
+
+TEST(Sizes, Text) {
+  EXPECT_EQ(sizeText(512345678), "512345678 bytes (488.6 MiB)");
+  EXPECT_EQ(sizeText(1023), "1023 bytes");
+  EXPECT_EQ(shortSizeText(uint64_t{20} << 30), "20.0 GiB");
+  EXPECT_EQ(shortSizeText(uint64_t{5} << 30), "5120.0 MiB");
+  EXPECT_EQ(durationText(123.4), "2:03");
+  EXPECT_EQ(durationText(3723), "1:02:03");
+  EXPECT_EQ(durationText(INFINITY), "?");
+  EXPECT_EQ(countText(11689512), "11,689,512");
+  EXPECT_EQ(countText(512), "512");
+}
+
+TEST(Report, HasThePromisedKeys) {
+  TrainingReport report;
+  report.model = "net\xff"; // not UTF-8: must not throw
+  report.batch = 10;
+  report.loss = {2, NAN};
+  report.stepSeconds = {4, 1, 2, 3};
+  report.evaluations = {{1, 4, 100, 0.5, 0.75}};
+  json out = json::parse(reportJson(report));
+  for (const char *key : {"model", "device", "threads", "batch", "micro_batches", "parameters",
+                          "steps", "loss", "accuracy", "test_accuracy", "step_seconds",
+                          "samples_per_second", "compile_seconds", "memory", "remat", "verify"})
+    EXPECT_TRUE(out.contains(key)) << key;
+  for (const char *key :
+       {"predicted_peak_bytes", "measured_peak_bytes", "lower_bound_bytes", "weights_bytes",
+        "gradients_bytes", "optimizer_bytes", "activations_bytes", "workspace_bytes", "input_bytes",
+        "arena_bytes", "allocations_in_step", "library_bytes", "process_rss_before_bytes",
+        "process_rss_peak_bytes"})
+    EXPECT_TRUE(out["memory"].contains(key)) << key;
+  for (const char *key :
+       {"policy", "budget_bytes", "retained", "recomputed", "recompute_seconds_predicted",
+        "recompute_fraction", "time_lower_bound", "gap"})
+    EXPECT_TRUE(out["remat"].contains(key)) << key;
+  for (const char *key : {"identical", "compared"})
+    EXPECT_TRUE(out["verify"].contains(key)) << key;
+  EXPECT_EQ(out["step_seconds"]["median"], 2.5);
+  EXPECT_EQ(out["step_seconds"]["min"], 1);
+  EXPECT_EQ(out["step_seconds"]["all"].size(), 4u);
+  EXPECT_EQ(out["samples_per_second"], 4);
+  EXPECT_EQ(out["test_accuracy"], 0.75);
+  EXPECT_TRUE(out["loss"][1].is_null());
+  EXPECT_TRUE(out["accuracy"].is_null());
+}
+
+TEST(EventFile, Crc32cKnownAnswers) {
+  EXPECT_EQ(crc32c("123456789"), 0xe3069283u);
+  EXPECT_EQ(crc32c(std::string(32, '\0')), 0x8a9136aau);
+  EXPECT_EQ(crc32c(""), 0u);
+}
+
+TEST(EventFile, FramesItsRecords) {
+  TestDirectory directory;
+  {
+    auto log = EventFile::create(directory.file("log"));
+    ASSERT_TRUE(log.ok());
+    ASSERT_TRUE(log->scalar("loss/train", 300, 0.5f).ok());
+  }
+  auto entry = *std::filesystem::directory_iterator(directory.file("log"));
+  EXPECT_CONTAINS(entry.path().filename().string(), "tfevents");
+  std::ifstream in(entry.path(), std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  std::vector<std::string> events;
+  for (size_t at = 0; at < bytes.size();) {
+    uint64_t length;
+    uint32_t lengthCrc, dataCrc;
+    std::memcpy(&length, &bytes[at], 8);
+    std::memcpy(&lengthCrc, &bytes[at + 8], 4);
+    std::string event = bytes.substr(at + 12, length);
+    std::memcpy(&dataCrc, &bytes[at + 12 + length], 4);
+    auto unmasked = [](uint32_t crc) {
+      crc -= 0xa282ead8u;
+      return (crc >> 17) | (crc << 15);
+    };
+    EXPECT_EQ(unmasked(lengthCrc), crc32c(bytes.substr(at, 8)));
+    EXPECT_EQ(unmasked(dataCrc), crc32c(event));
+    events.push_back(event);
+    at += 16 + length;
+  }
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_CONTAINS(events[0], "brain.Event:2");
+  // Behind tag and 8 bytes of time: step 300 as a varint; a summary of one value: its name in 10
+  // bytes, then 0.5 as a fixed word.
+  EXPECT_EQ(events[1].substr(9), std::string("\x10\xac\x02\x2a\x13\x0a\x11\x0a\x0a", 9) +
+                                     "loss/train" + std::string("\x15\0\0\0\x3f", 5));
+}
+
+TEST(CommandFiles, TraceAndProfile) {
+  TestDirectory directory;
+  std::vector<CommandTime> times = {
+      {"conv1", "kernel", "micro_batch", 10, 20, false, 4, 2, 1.5, 0.25},
+      {"unused", "kernel", "evaluate", 0, 0, false, 0, 0, 0, 0}};
+  ASSERT_TRUE(writeTrace(directory.file("t"), "net", times).ok());
+  ASSERT_TRUE(writeProfile(directory.file("p"), "net", times).ok());
+  json trace = json::parse(directory.read("t")), profile = json::parse(directory.read("p"));
+  json last = trace["traceEvents"].back();
+  EXPECT_EQ(last["name"], "conv1");
+  EXPECT_EQ(last["ts"], 1.5e6);
+  EXPECT_EQ(last["dur"], 0.25e6);
+  ASSERT_EQ(profile["ops"].size(), 1u);
+  EXPECT_EQ(profile["ops"][0]["seconds"], 0.5);
+}
+
+TEST(Progress, LinesOrOneThatRewritesItself) {
+  for (bool terminal : {false, true}) {
+    char *text = nullptr;
+    size_t size = 0;
+    std::FILE *out = ::open_memstream(&text, &size);
+    {
+      Progress progress(out, terminal, std::chrono::hours(1));
+      for (uint64_t step = 1; step <= 5; ++step)
+        progress.update({step, 5, 1, 2, 0.5, 0.25, 3 << 20, 16});
+      progress.finishLine();
+    }
+    std::fclose(out);
+    std::string printed(text, size);
+    std::free(text);
+    // Within the interval only the first and the last step are shown.
+    EXPECT_CONTAINS(printed, "step 1/5  epoch 1/2  loss 0.5000  accuracy 25.0 %");
+    EXPECT_CONTAINS(printed, "step 5/5");
+    EXPECT_EQ(printed.find("step 3/5"), std::string::npos);
+    EXPECT_EQ(std::count(printed.begin(), printed.end(), '\r'), terminal ? 2 : 0);
+    EXPECT_EQ(std::count(printed.begin(), printed.end(), '\n'), terminal ? 1 : 2);
+  }
+}

@@ -1,0 +1,287 @@
+// The training loop on an executor of the test's own: what it does with data, metrics, interrupts
+// and failures, without a device.
+#include "runtime/trainer/TrainPlan.h"
+
+#include "runtime/plan/Plan_generated.h"
+#include "test/runtime/io/TestFiles.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <csignal>
+#include <functional>
+
+using namespace gc::runtime;
+namespace plan = gc::plan;
+
+namespace {
+
+/// Samples of two values, both the sample's number; labels its number mod 3.
+struct Numbers final : Dataset {
+  explicit Numbers(int64_t count) : count(count) {}
+  int64_t size() const override { return count; }
+  int64_t label(int64_t index) const override { return index % 3; }
+  int64_t rows() const override { return 1; }
+  Result<void> read(int64_t index, int64_t, int64_t, float *sample, float *) const override {
+    sample[0] = sample[1] = static_cast<float>(index);
+    return {};
+  }
+  int64_t count;
+};
+
+/// Batch 4 in two micro-batches of two; one weight, which every step moves by the sum of what it
+/// saw. Loss: the mean of the valid samples. Correct: those with label 0.
+class FakeExecutor final : public StepExecutor {
+public:
+  FakeExecutor() {
+    using namespace plan;
+    auto buffer = [&](const char *name, DType dtype, std::vector<int64_t> shape) {
+      uint64_t bytes = dtype == DType_I64 ? 8 : 4;
+      for (int64_t dimension : shape)
+        bytes *= static_cast<uint64_t>(dimension);
+      buffers.push_back(
+          CreateBufferDirect(builder, name, BufferKind_Input, dtype, &shape, 0, bytes));
+      memory.emplace_back(bytes);
+    };
+    for (int slot = 0; slot < 2; ++slot) {
+      buffer("image", DType_F32, {2, 2});
+      buffer("label", DType_I64, {2});
+    }
+    for (const char *name : {"loss", "correct", "evaluate_loss", "evaluate_correct", "weight"})
+      buffer(name, DType_F32, {1});
+    std::vector<uint32_t> imageSlots = {0, 2}, labelSlots = {1, 3};
+    std::vector<flatbuffers::Offset<Input>> inputs = {
+        CreateInputDirect(builder, "image", &imageSlots),
+        CreateInputDirect(builder, "label", &labelSlots)};
+    std::vector<int64_t> one = {1};
+    auto init = CreateInitializer(builder, InitKind_Constant, 0.5);
+    std::vector<flatbuffers::Offset<Variable>> variables = {
+        CreateVariableDirect(builder, "weight", 8, VariableRole_Parameter, init, &one)};
+    auto target = CreateTargetDirect(builder, "fake");
+    auto memoryTable = CreateMemory(builder, 4);
+    builder.Finish(CreatePlanDirect(builder, 1, "fake", target, 4, 2, 1, 100, memoryTable, &buffers,
+                                    &variables, &inputs, 4, 5, 6, 7, 3));
+  }
+  Result<std::byte *> map(uint32_t buffer) override { return memory.at(buffer).data(); }
+  Result<void> unmap(uint32_t, bool) override { return {}; }
+  const plan::Plan &plan() const override { return *plan::GetPlan(builder.GetBufferPointer()); }
+  int threads() const override { return 1; }
+  Result<std::byte *> inputSlot(size_t input, size_t slot) override {
+    return memory[2 * slot + input].data();
+  }
+  Result<void> runOnce() override { return {}; }
+  Result<void> runMicroBatch(size_t slot) override {
+    compute(slot, 4);
+    sum += number(2 * slot, 0) + number(2 * slot, 2);
+    if (onMicroBatch)
+      onMicroBatch();
+    return {};
+  }
+  Result<void> runStep() override {
+    set(8, number(8, 0) + sum);
+    sum = 0;
+    ++steps;
+    return {};
+  }
+  Result<void> runEvaluate(size_t slot) override {
+    compute(slot, 6);
+    return {};
+  }
+  Result<float> readMetric(uint32_t buffer) override { return number(buffer, 0); }
+  MemoryUse memoryUse() override { return {100, 0, 7, 1000, 1100}; }
+  std::vector<CommandTime> commandTimes() const override { return {}; }
+
+  float number(size_t buffer, size_t index) const {
+    return reinterpret_cast<const float *>(memory[buffer].data())[index];
+  }
+  void set(size_t buffer, float value) {
+    *reinterpret_cast<float *>(memory[buffer].data()) = value;
+  }
+
+  std::function<void()> onMicroBatch;
+  uint64_t steps = 0;
+
+private:
+  void compute(size_t slot, size_t metric) {
+    const int64_t *labels = reinterpret_cast<const int64_t *>(memory[2 * slot + 1].data());
+    float total = 0, valid = 0, correct = 0;
+    for (size_t i = 0; i < 2; ++i) {
+      if (labels[i] < 0)
+        continue; // the contract about padding
+      total += number(2 * slot, 2 * i);
+      correct += labels[i] == 0;
+      valid += 1;
+    }
+    set(metric, total / valid);
+    set(metric + 1, correct);
+  }
+  flatbuffers::FlatBufferBuilder builder;
+  std::vector<flatbuffers::Offset<plan::Buffer>> buffers;
+  std::vector<std::vector<std::byte>> memory;
+  float sum = 0;
+};
+
+struct FakeRun {
+  explicit FakeRun(int64_t train = 10, int64_t test = 5) {
+    data.description = "numbers";
+    data.train = std::make_unique<Numbers>(train);
+    if (test)
+      data.test = std::make_unique<Numbers>(test);
+    options.out = std::fopen("/dev/null", "w");
+    options.schedule.workers = 1;
+  }
+  ~FakeRun() { std::fclose(options.out); }
+  Result<void> go() {
+    auto inputs = findPlanInputs(executor.plan());
+    EXPECT_TRUE(inputs.ok()) << inputs.error().message;
+    return trainOn(executor, *inputs, data, options, report);
+  }
+  FakeExecutor executor;
+  DataSource data;
+  TrainOptions options;
+  TrainingReport report;
+};
+
+} // namespace
+
+TEST(Trainer, EpochsDropTheIncompleteBatch) {
+  FakeRun run; // 10 samples are two steps of 4
+  run.options.schedule.epochs = 2;
+  ASSERT_TRUE(run.go().ok());
+  EXPECT_EQ(run.executor.steps, 4u);
+  // Samples 0..3 have the mean 1.5, 4..7 have 5.5.
+  EXPECT_EQ(run.report.loss, (std::vector<float>{1.5, 5.5, 1.5, 5.5}));
+  EXPECT_EQ(run.report.stepSeconds.size(), 4u);
+  EXPECT_DOUBLE_EQ(*run.report.accuracy, 3 / 8.0); // 0, 3 and 6 have the label 0
+  EXPECT_EQ(run.report.memory.measuredPeakBytes, 100u);
+  EXPECT_FALSE(run.report.interrupted);
+}
+
+TEST(Trainer, EvaluationCountsEverySampleOnce) {
+  FakeRun run; // test: 0..4, so the last micro-batch holds one sample and one of padding
+  run.options.schedule.epochs = 2;
+  run.options.schedule.evaluate = true;
+  ASSERT_TRUE(run.go().ok());
+  ASSERT_EQ(run.report.evaluations.size(), 2u);
+  EXPECT_DOUBLE_EQ(run.report.evaluations[1].loss, 2); // mean of 0..4
+  EXPECT_DOUBLE_EQ(*run.report.evaluations[1].accuracy, 2 / 5.0);
+  EXPECT_EQ(run.report.evaluations[1].samples, 5);
+  EXPECT_EQ(run.report.loss, (std::vector<float>{1.5, 5.5, 1.5, 5.5})) << "evaluating moved data";
+}
+
+TEST(Trainer, NoStepsOnlyEvaluates) {
+  FakeRun run;
+  run.options.schedule.steps = 0;
+  run.options.schedule.evaluate = true;
+  ASSERT_TRUE(run.go().ok());
+  EXPECT_EQ(run.executor.steps, 0u);
+  ASSERT_EQ(run.report.evaluations.size(), 1u);
+  EXPECT_DOUBLE_EQ(run.report.evaluations[0].loss, 2);
+}
+
+TEST(Trainer, StepsAndLimit) {
+  FakeRun run(100);
+  run.options.schedule.steps = 3;
+  run.options.schedule.limit = 4;
+  ASSERT_TRUE(run.go().ok());
+  EXPECT_EQ(run.report.loss, (std::vector<float>{1.5, 1.5, 1.5}));
+}
+
+TEST(Trainer, RefusesSchedulesThatDoNotFit) {
+  FakeRun small(3);
+  EXPECT_BAD_INPUT(small.go(), "3 samples are less than one batch of 4");
+  FakeRun noTest(10, 0);
+  noTest.options.schedule.evaluate = true;
+  EXPECT_BAD_INPUT(noTest.go(), "needs a test split");
+  FakeRun endless;
+  endless.options.schedule.epochs = UINT64_MAX;
+  EXPECT_BAD_INPUT(endless.go(), "more steps than can be counted");
+  FakeRun gradients;
+  gradients.options.dumpGradients = "g";
+  EXPECT_BAD_INPUT(gradients.go(), "keeps no gradients");
+  FakeRun resume;
+  resume.options.resume = "/nowhere";
+  EXPECT_BAD_INPUT(resume.go(), "no checkpoint");
+}
+
+TEST(Trainer, StopsWhereTheLossIsNotANumber) {
+  TestDirectory directory;
+  FakeRun run;
+  run.options.schedule.steps = 9;
+  run.options.save = directory.write("w.safetensors", "old");
+  run.options.report = directory.file("r.json");
+  run.executor.onMicroBatch = [&] {
+    if (run.executor.steps == 2)
+      run.executor.set(4, NAN);
+  };
+  Result<void> result = run.go();
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().exitCode(), 1);
+  EXPECT_CONTAINS(result.error().message, "nan at step 3 (epoch 2)");
+  EXPECT_CONTAINS(result.error().message, "--lr");
+  EXPECT_EQ(directory.read("w.safetensors"), "old");
+  auto report = nlohmann::json::parse(directory.read("r.json"));
+  EXPECT_EQ(report["steps"], 3);
+}
+
+TEST(Trainer, InterruptFinishesTheStepAndSaves) {
+  TestDirectory directory;
+  FakeRun run;
+  run.options.schedule.steps = 1000;
+  run.options.save = directory.file("w.safetensors");
+  run.options.report = directory.file("r.json");
+  int microBatches = 0;
+  run.executor.onMicroBatch = [&] {
+    if (++microBatches == 5) // the first half of step 3
+      std::raise(SIGINT);
+  };
+  Result<void> result = run.go();
+  ASSERT_TRUE(result.ok()) << result.error().message;
+  EXPECT_EQ(microBatches, 6);
+  EXPECT_EQ(run.executor.steps, 3u);
+  EXPECT_TRUE(std::filesystem::exists(run.options.save));
+  auto report = nlohmann::json::parse(directory.read("r.json"));
+  EXPECT_EQ(report["interrupted"], true);
+  EXPECT_EQ(report["steps"], 3);
+}
+
+TEST(TrainerDeathTest, TheSecondInterruptKills) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(
+      {
+        FakeRun run;
+        run.options.schedule.steps = 1000;
+        run.executor.onMicroBatch = [] {
+          std::raise(SIGINT);
+          std::raise(SIGINT);
+        };
+        (void)run.go();
+      },
+      testing::KilledBySignal(SIGINT), "");
+}
+
+TEST(Trainer, ResumingGivesWhatOneRunGives) {
+  TestDirectory directory;
+  auto configure = [&](FakeRun &run, uint64_t steps) {
+    run.options.schedule.steps = steps;
+    run.options.schedule.shuffle = true;
+    run.options.schedule.seed = 42;
+  };
+  FakeRun whole(40), first(40), second(40);
+  configure(whole, 25); // an epoch has 10 steps
+  ASSERT_TRUE(whole.go().ok());
+  configure(first, 13);
+  first.options.checkpoint = directory.file("c");
+  ASSERT_TRUE(first.go().ok());
+  configure(second, 25);
+  second.options.schedule.seed = 1; // the checkpoint's counts
+  second.options.resume = directory.file("c");
+  Result<void> resumed = second.go();
+  ASSERT_TRUE(resumed.ok()) << resumed.error().message;
+  EXPECT_EQ(second.executor.steps, 12u);
+  std::vector<float> joined = first.report.loss;
+  joined.insert(joined.end(), second.report.loss.begin(), second.report.loss.end());
+  EXPECT_EQ(joined, whole.report.loss);
+  EXPECT_EQ(second.executor.number(8, 0), whole.executor.number(8, 0));
+}

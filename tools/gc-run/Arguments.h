@@ -1,0 +1,29 @@
+// gc-run's command line.
+#ifndef GC_TOOLS_GCRUN_ARGUMENTS_H
+#define GC_TOOLS_GCRUN_ARGUMENTS_H
+
+#include "compiler/Compile.h"
+#include "runtime/Error.h"
+#include "runtime/trainer/TrainPlan.h"
+
+#include <string>
+
+struct Arguments {
+  std::string model; // IR, a plan, or "-"
+  bool selftest = false;
+  gc::CompileOptions compile;
+  gc::runtime::TrainOptions train;
+  bool compileFlagGiven = false; // one that a finished plan cannot follow any more
+  std::string compileFlag;       // its name
+};
+
+/// What to do, or the exit code where the command line says it all (--help, --version, bad usage;
+/// then everything has been printed).
+struct ParsedArguments {
+  bool run = false;
+  int exitCode = 0;
+  Arguments arguments;
+};
+ParsedArguments parseArguments(int argc, char **argv);
+
+#endif // GC_TOOLS_GCRUN_ARGUMENTS_H

@@ -1,0 +1,12 @@
+// From what the user names to a plan: a plan file as it is, IR through the compiler.
+#ifndef GC_TOOLS_GCRUN_LOADMODEL_H
+#define GC_TOOLS_GCRUN_LOADMODEL_H
+
+#include "runtime/plan/PlanFile.h"
+#include "tools/gc-run/Arguments.h"
+
+/// Fills in what only compiling can tell (seconds, the optimizer's name). Fails with the compiler's
+/// own exit code, or as bad input where a finished plan is given together with compiler flags.
+gc::runtime::Result<gc::runtime::PlanFile> loadModel(Arguments &arguments);
+
+#endif // GC_TOOLS_GCRUN_LOADMODEL_H
