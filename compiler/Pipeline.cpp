@@ -2,6 +2,7 @@
 #include "compiler/Pipeline.h"
 #include "compiler/cpu/SelectKernels.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "passes/Optimizer.h"
 #include "passes/Passes.h"
 #include "runtime/hal/cpu/library/Library.h"
 
@@ -13,17 +14,20 @@ void buildTrainPipeline(OpPassManager &passes, const CompileOptions &options) {
   if (options.evaluate)
     passes.addPass(createInferencePass());
   passes.addPass(createAutodiffPass());
-  OptimizerPassOptions optimizer;
+  OptimizerOptions optimizer;
   optimizer.kind = options.optimizer;
   optimizer.lr = options.lr;
-  optimizer.momentum = options.momentum;
-  optimizer.dampening = options.dampening;
-  optimizer.nesterov = options.nesterov;
   optimizer.weightDecay = options.weightDecay;
-  optimizer.beta1 = options.beta1;
-  optimizer.beta2 = options.beta2;
-  optimizer.epsilon = options.epsilon;
   optimizer.keepGradients = options.keepGradients;
+  if (options.optimizer == "sgd") {
+    optimizer.momentum = options.momentum;
+    optimizer.dampening = options.dampening;
+    optimizer.nesterov = options.nesterov;
+  } else {
+    optimizer.beta1 = options.beta1;
+    optimizer.beta2 = options.beta2;
+    optimizer.epsilon = options.epsilon;
+  }
   passes.addPass(createOptimizerPass(optimizer));
   passes.addPass(createExpandPass());
   passes.addNestedPass<func::FuncOp>(createFusePass());

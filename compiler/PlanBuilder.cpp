@@ -127,8 +127,8 @@ private:
         if (auto shape = parameter.getFileShape()) {
           v->file_shape = shape->vec();
           v->file_split = parameter.getFileSplit()->vec();
-          for (int64_t axis : *parameter.getFilePermutation())
-            v->file_permutation.push_back(static_cast<int32_t>(axis));
+          ArrayRef<int64_t> permutation = *parameter.getFilePermutation();
+          v->file_permutation.assign(permutation.begin(), permutation.end());
         }
       } else if (auto state = dyn_cast<StateOp>(op)) {
         static constexpr plan::VariableRole roles[] = {
@@ -194,7 +194,7 @@ private:
 
   unsigned addPart(unsigned whole, int64_t offset, int64_t bytes, int command, bool evaluate) {
     const plan::BufferT &from = *plan.buffers[whole];
-    if (offset == 0 && bytes == static_cast<int64_t>(from.bytes))
+    if (offset == 0 && bytes == static_cast<int64_t>(from.bytes) && from.dtype == plan::DType_F32)
       return whole;
     auto part = std::make_unique<plan::BufferT>();
     part->name = from.name;

@@ -239,7 +239,12 @@ private:
 
 struct OptimizerPass : impl::OptimizerPassBase<OptimizerPass> {
   using OptimizerPassBase::OptimizerPassBase;
+  explicit OptimizerPass(const OptimizerOptions &options) : fixed(options) {}
   void runOnOperation() override {
+    if (failed(addOptimizer(getOperation(), fixed ? *fixed : fromFlags())))
+      signalPassFailure();
+  }
+  OptimizerOptions fromFlags() {
     auto given = [](const Option<double> &option) {
       return option.hasValue() ? std::optional<double>(option) : std::nullopt;
     };
@@ -254,12 +259,16 @@ struct OptimizerPass : impl::OptimizerPassBase<OptimizerPass> {
     options.beta2 = given(beta2);
     options.epsilon = given(epsilon);
     options.keepGradients = keepGradients;
-    if (failed(addOptimizer(getOperation(), options)))
-      signalPassFailure();
+    return options;
   }
+  std::optional<OptimizerOptions> fixed;
 };
 
 } // namespace
+
+std::unique_ptr<Pass> createOptimizerPass(const OptimizerOptions &options) {
+  return std::make_unique<OptimizerPass>(options);
+}
 
 LogicalResult addOptimizer(ModuleOp module, const OptimizerOptions &options) {
   std::string wrong = checkOptimizer(options);

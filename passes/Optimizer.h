@@ -3,6 +3,7 @@
 #define GC_PASSES_OPTIMIZER_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
 #include <optional>
 #include <string>
 
@@ -25,6 +26,9 @@ struct OptimizerOptions {
 
 /// Why `options` make no optimizer, empty if they do.
 std::string checkOptimizer(const OptimizerOptions &options);
+
+/// The pass with these options, unset ones included.
+std::unique_ptr<mlir::Pass> createOptimizerPass(const OptimizerOptions &options);
 
 /// Replaces each `gc.gradient` of @train by an update and adds the state that it needs. On failure
 /// an error is at the op or module that is to blame.

@@ -28,8 +28,8 @@ static constexpr PackingKey kOrders[][3] = {
     {Sections, Area, Pressure}, {Pressure, Sections, Area}, {Pressure, Size, Lifetime},
 };
 static constexpr int kSlots = 2 * static_cast<int>(std::size(kOrders));
-static constexpr uint64_t kFirstNodes = 1000;
-static constexpr int kRoundsBeforeGrowth = 4, kRoundsBetweenDescents = 8, kSlotsForDescent = 4;
+static constexpr double kFirstNodes = 1000, kFirstNodesPerItem = 3; // a straight dive takes 1 each
+static constexpr int kRoundsBeforeGrowth = 4, kRoundsBetweenDescents = 8, kSlotsForDescent = 2;
 static constexpr double kNodesGrowth = 1.5;
 static constexpr double kFailureWeight = 2.0, kFailureDecay = 0.9, kNoise = 0.1;
 static constexpr uint64_t kLargestTables = 40'000'000; // entries: 160 MB
@@ -153,7 +153,7 @@ void searchCapacity(const PackingComponent &component, const PackingKeys &keys, 
       best.height = std::max(best.height, best.offsets[item] + component.items[item].size);
   };
 
-  double nodes = kFirstNodes;
+  double nodes = std::max(kFirstNodes, kFirstNodesPerItem * component.items.size());
   int64_t target = 0;
   std::vector<Slot> slots;
   for (int round = 0; !done(); ++round) {

@@ -9,41 +9,50 @@
 
 namespace gc {
 
-GreedyPacking packInOrder(const PackingComponent &component, std::span<const int> order,
-                          GapChoice choice) {
-  // Sorted by offset and contiguous: a scan of all placed items costs less than any search
-  // structure at the sizes that occur (10,000 items: tens of milliseconds an order).
-  struct Placed {
+namespace {
+
+/// Placed items sorted by offset, in chunks: a scan over contiguous memory costs less than any
+/// search structure at the sizes that occur, and an insertion moves one chunk only.
+class PlacedItems {
+public:
+  struct Entry {
     int64_t offset, end;
     int first, last;
   };
-  std::vector<Placed> placed;
-  placed.reserve(component.items.size());
-  GreedyPacking result;
-  result.offsets.assign(component.items.size(), 0);
 
-  auto insert = [&](int index, int64_t offset) {
-    const PackingComponent::Item &item = component.items[index];
-    Placed entry{offset, offset + item.size, item.first, item.last};
-    auto at =
-        std::upper_bound(placed.begin(), placed.end(), entry,
-                         [](const Placed &a, const Placed &b) { return a.offset < b.offset; });
-    placed.insert(at, entry);
-    result.offsets[index] = offset;
-    result.height = std::max(result.height, entry.end);
-  };
+  void insert(const Entry &entry);
 
-  for (size_t i = 0; i < component.items.size(); ++i)
-    if (component.items[i].fixed >= 0)
-      insert(static_cast<int>(i), component.items[i].fixed);
+  /// Where the item fits among those that it conflicts with, or above them all.
+  int64_t findGap(const PackingComponent::Item &item, GapChoice choice) const;
 
-  for (int index : order) {
-    const PackingComponent::Item &item = component.items[index];
-    if (item.fixed >= 0)
-      continue;
-    int64_t candidate = 0; // lowest aligned offset above all conflicts seen so far
-    int64_t best = -1, bestGap = 0;
-    for (const Placed &other : placed) {
+private:
+  static constexpr size_t kChunk = 128;
+  std::vector<std::vector<Entry>> chunks;
+};
+
+} // namespace
+
+void PlacedItems::insert(const Entry &entry) {
+  auto lower = [](const Entry &a, const Entry &b) { return a.offset < b.offset; };
+  if (chunks.empty())
+    chunks.emplace_back();
+  size_t at = 0;
+  while (at + 1 < chunks.size() && chunks[at].back().offset <= entry.offset)
+    ++at;
+  std::vector<Entry> &chunk = chunks[at];
+  chunk.insert(std::upper_bound(chunk.begin(), chunk.end(), entry, lower), entry);
+  if (chunk.size() < kChunk)
+    return;
+  std::vector<Entry> upperHalf(chunk.begin() + kChunk / 2, chunk.end());
+  chunk.resize(kChunk / 2);
+  chunks.insert(chunks.begin() + at + 1, std::move(upperHalf));
+}
+
+int64_t PlacedItems::findGap(const PackingComponent::Item &item, GapChoice choice) const {
+  int64_t candidate = 0; // lowest aligned offset above all conflicts seen so far
+  int64_t best = -1, bestGap = 0;
+  for (const std::vector<Entry> &chunk : chunks)
+    for (const Entry &other : chunk) {
       if (other.last <= item.first || other.first >= item.last)
         continue;
       int64_t gap = other.offset - candidate;
@@ -51,12 +60,31 @@ GreedyPacking packInOrder(const PackingComponent &component, std::span<const int
         best = candidate;
         bestGap = gap;
         if (choice == GapChoice::FirstFit || gap == item.size)
-          break;
+          return best;
       }
       candidate = std::max(candidate, alignUp(other.end, item.alignment));
     }
-    insert(index, best >= 0 ? best : candidate);
-  }
+  return best >= 0 ? best : candidate;
+}
+
+GreedyPacking packInOrder(const PackingComponent &component, std::span<const int> order,
+                          GapChoice choice) {
+  PlacedItems placed;
+  GreedyPacking result;
+  result.offsets.assign(component.items.size(), 0);
+  auto place = [&](int index, int64_t offset) {
+    const PackingComponent::Item &item = component.items[index];
+    placed.insert({offset, offset + item.size, item.first, item.last});
+    result.offsets[index] = offset;
+    result.height = std::max(result.height, offset + item.size);
+  };
+
+  for (size_t i = 0; i < component.items.size(); ++i)
+    if (component.items[i].fixed >= 0)
+      place(static_cast<int>(i), component.items[i].fixed);
+  for (int index : order)
+    if (component.items[index].fixed < 0)
+      place(index, placed.findGap(component.items[index], choice));
   return result;
 }
 
@@ -74,35 +102,56 @@ static std::vector<int> orderByOffset(const GreedyPacking &packing) {
 GreedyPacking packGreedily(const PackingComponent &component, const PackingKeys &keys,
                            int64_t enough, int threads) {
   using enum PackingKey;
-  static constexpr PackingKey kOrders[][3] = {
-      {Size, Lifetime, Start},    {Area, Size, Start},     {Lifetime, Size, Start},
-      {Pressure, Size, Lifetime}, {Start, Size, Lifetime}, {Conflicts, Size, Lifetime},
-      {Pressure, Area, Lifetime}, {Sections, Size, Start},
+  struct Attempt {
+    PackingKey keys[3];
+    GapChoice choice;
   };
-  constexpr int kTasks = 2 * static_cast<int>(std::size(kOrders));
-  std::vector<GreedyPacking> results(kTasks);
-  std::atomic<int> winner{kTasks}; // lowest task that reached `enough`
-  runTasks(kTasks, threads, [&](int task) {
-    if (task > winner.load(std::memory_order_relaxed))
+  // The most promising first: large problems get only these.
+  static constexpr Attempt kAttempts[] = {
+      {{Size, Lifetime, Start}, GapChoice::BestFit},
+      {{Area, Size, Start}, GapChoice::BestFit},
+      {{Lifetime, Size, Start}, GapChoice::BestFit},
+      {{Lifetime, Size, Start}, GapChoice::FirstFit},
+      {{Pressure, Size, Lifetime}, GapChoice::BestFit},
+      {{Start, Size, Lifetime}, GapChoice::FirstFit},
+      {{Conflicts, Size, Lifetime}, GapChoice::BestFit},
+      {{Size, Lifetime, Start}, GapChoice::FirstFit},
+      {{Area, Size, Start}, GapChoice::FirstFit},
+      {{Pressure, Size, Lifetime}, GapChoice::FirstFit},
+      {{Start, Size, Lifetime}, GapChoice::BestFit},
+      {{Conflicts, Size, Lifetime}, GapChoice::FirstFit},
+      {{Pressure, Area, Lifetime}, GapChoice::BestFit},
+      {{Pressure, Area, Lifetime}, GapChoice::FirstFit},
+      {{Sections, Size, Start}, GapChoice::BestFit},
+      {{Sections, Size, Start}, GapChoice::FirstFit},
+  };
+  constexpr size_t kLarge = 4000;
+  const int attempts = component.items.size() < kLarge ? std::size(kAttempts) : 6;
+  std::vector<GreedyPacking> results(attempts);
+  std::atomic<int> winner{attempts}; // lowest attempt that reached `enough`
+  runTasks(attempts, threads, [&](int number) {
+    if (number > winner.load(std::memory_order_relaxed))
       return;
-    GapChoice choice = task % 2 ? GapChoice::FirstFit : GapChoice::BestFit;
-    GreedyPacking packing = packInOrder(component, keys.order(kOrders[task / 2]), choice);
-    if (packing.height > enough) {
-      GreedyPacking polished = packInOrder(component, orderByOffset(packing), GapChoice::FirstFit);
-      if (polished.height < packing.height)
-        packing = std::move(polished);
-    }
-    if (packing.height <= enough)
-      lowerTo(winner, task);
-    results[task] = std::move(packing);
+    const Attempt &attempt = kAttempts[number];
+    results[number] = packInOrder(component, keys.order(attempt.keys), attempt.choice);
+    if (results[number].height <= enough)
+      lowerTo(winner, number);
   });
 
-  // Tasks after the winner may or may not have run: leave them out for the sake of determinism.
-  int best = -1;
-  for (int task = 0; task < kTasks && task <= winner; ++task)
-    if (!results[task].offsets.empty() && (best < 0 || results[task].height < results[best].height))
-      best = task;
-  return std::move(results[best]);
+  // Attempts after the winner may or may not have run: leave them out, so that time does not
+  // matter.
+  int best = 0;
+  for (int number = 1; number < attempts && number <= winner; ++number)
+    if (results[number].height < results[best].height)
+      best = number;
+  GreedyPacking result = std::move(results[best]);
+  while (result.height > enough) {
+    GreedyPacking again = packInOrder(component, orderByOffset(result), GapChoice::FirstFit);
+    if (again.height >= result.height)
+      break;
+    result = std::move(again);
+  }
+  return result;
 }
 
 } // namespace gc

@@ -22,8 +22,8 @@ struct GreedyPacking {
 GreedyPacking packInOrder(const PackingComponent &component, std::span<const int> order,
                           GapChoice choice);
 
-/// The best of several orders with both choices of gap, each polished by packing again in the order
-/// of the offsets found. Stops at `enough` units. The result depends on neither time nor `threads`.
+/// The best of several orders and choices of gap, packed again in the order of its offsets as long
+/// as that helps. Stops at `enough` units. The result depends on neither time nor `threads`.
 GreedyPacking packGreedily(const PackingComponent &component, const PackingKeys &keys,
                            int64_t enough, int threads);
 

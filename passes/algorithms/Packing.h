@@ -40,9 +40,9 @@ struct Interval {
 struct PackingOptions {
   /// Wall-clock limit of the whole call. Greedy packing always completes; only the search stops.
   double secondsLimit = 10.0;
-  /// Limit in elementary steps of the search (about 10^9 a second); 0: none. With a step limit
-  /// that is reached before the seconds run out the result is the same on every machine and for
-  /// any number of threads. Compile pipelines should use this one.
+  /// Limit in elementary steps of the search (a few 10^8 a second and thread); 0: none. With a step
+  /// limit that is reached before the seconds run out the result is the same on every machine and
+  /// for any number of threads. Compile pipelines should use this one.
   uint64_t stepLimit = 0;
   /// 0: as small as possible. Else: stop at the first packing of at most this many bytes.
   uint64_t capacity = 0;

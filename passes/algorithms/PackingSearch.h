@@ -54,6 +54,7 @@ private:
   struct Decision {
     int item;
     size_t changes, skips, pool;
+    int64_t highest;
   };
   /// A span of sections to look at.
   struct Hull {
@@ -79,6 +80,7 @@ private:
   void failSection(int section, int64_t threshold, int64_t excess);
 
   Change &change(int item);
+  void raise(int item, int64_t bound);
   void open(int item);
   void close(int item);
   void beginConflict();
@@ -92,6 +94,7 @@ private:
 
   // Items. `lower` is the lowest offset possible, and the offset itself once an item is placed.
   std::vector<int64_t> size, lower;
+  int64_t highest = 0; // no open item has a lower bound above this
   std::vector<char> placed;
   std::vector<int> reason; // index of the change that explains lower, or -1: holds always
   std::vector<int> skipOf; // index of the skip in force, or -1

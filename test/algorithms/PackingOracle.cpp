@@ -47,7 +47,7 @@ uint64_t liveBytes(const std::vector<Interval> &intervals) {
 }
 
 static void placeRest(const std::vector<Interval> &intervals, std::vector<uint64_t> &ends,
-                      uint64_t height, uint64_t &best) {
+                      uint64_t last, uint64_t height, uint64_t bound, uint64_t &best) {
   bool complete = true;
   for (size_t i = 0; i < intervals.size(); ++i) {
     if (ends[i])
@@ -59,10 +59,10 @@ static void placeRest(const std::vector<Interval> &intervals, std::vector<uint64
         offset = std::max(offset, (ends[j] + intervals[i].alignment - 1) / intervals[i].alignment *
                                       intervals[i].alignment);
     uint64_t end = offset + occupied(intervals[i]);
-    if (std::max(end, height) >= best)
+    if (best == bound || offset < last || std::max(end, height) >= best)
       continue;
     ends[i] = end;
-    placeRest(intervals, ends, std::max(end, height), best);
+    placeRest(intervals, ends, offset, std::max(end, height), bound, best);
     ends[i] = 0;
   }
   if (complete)
@@ -76,7 +76,7 @@ uint64_t smallestArena(const std::vector<Interval> &intervals) {
       visible.push_back(interval);
   std::vector<uint64_t> ends(visible.size(), 0);
   uint64_t best = UINT64_MAX;
-  placeRest(visible, ends, 0, best);
+  placeRest(visible, ends, 0, 0, liveBytes(visible), best);
   return best;
 }
 
@@ -95,34 +95,24 @@ std::vector<Interval> randomIntervals(std::mt19937 &generator, const RandomShape
   return intervals;
 }
 
-std::vector<Interval> exchangeIntervals(std::mt19937 &generator, uint64_t bytes, int count) {
-  std::vector<Interval> intervals;
-  std::vector<size_t> live;
-  int64_t now = 0;
-  // Begins one to three intervals with the sum given.
-  auto begin = [&](uint64_t sum, int parts) {
-    for (; sum > 0; --parts) {
-      uint64_t size = parts <= 1 ? sum : 1 + generator() % sum;
-      live.push_back(intervals.size());
-      intervals.push_back({now, now + 1, size, 1});
-      sum -= size;
-    }
-  };
-  begin(bytes, 4);
-  while (static_cast<int>(intervals.size()) < count) {
-    for (size_t id : live)
-      intervals[id].upper = now + 1;
-    ++now;
-    std::shuffle(live.begin(), live.end(), generator);
-    uint64_t sum = 0;
-    for (int ended = 0; ended < 2 && !live.empty(); ++ended) {
-      sum += intervals[live.back()].size;
-      live.pop_back();
-    }
-    begin(sum, 1 + static_cast<int>(generator() % 3));
+std::vector<Interval> splitAndMerge(std::mt19937 &generator, int groups, uint64_t largest) {
+  std::vector<Interval> intervals, parts;
+  for (int group = 0; group < groups; ++group) {
+    uint64_t first = 1 + generator() % largest, second = 1 + generator() % largest;
+    // One group after the other, so that the parts take the place of the whole.
+    intervals.push_back({0, 1 + group, first + second, 1});
+    parts.push_back({1 + group, 0, first, 1});
+    parts.push_back({1 + group, 0, second, 1});
   }
-  for (size_t id : live)
-    intervals[id].upper = now + 1;
+  std::shuffle(parts.begin(), parts.end(), generator);
+  int64_t end = 2 * groups + 1;
+  for (int pair = 0; pair < groups; ++pair) {
+    Interval &first = parts[2 * pair], &second = parts[2 * pair + 1];
+    first.upper = second.upper = groups + 1 + pair;
+    intervals.push_back({groups + 1 + pair, end, first.size + second.size, 1});
+  }
+  intervals.insert(intervals.end(), parts.begin(), parts.end());
+  std::shuffle(intervals.begin(), intervals.end(), generator);
   return intervals;
 }
 

@@ -19,8 +19,8 @@ std::string findOverlap(const std::vector<Interval> &intervals,
 /// The largest sum alive, tried at every start.
 uint64_t liveBytes(const std::vector<Interval> &intervals);
 
-/// The least arena: every order of placing, each interval on the highest end below it. For at most
-/// nine or so.
+/// The least arena: every order of rising offsets, each interval on the highest end below it. For
+/// a dozen or so.
 uint64_t smallestArena(const std::vector<Interval> &intervals);
 
 struct RandomShape {
@@ -35,9 +35,10 @@ std::vector<Interval> randomIntervals(std::mt19937 &generator, const RandomShape
 /// A rectangle of `time` by `bytes`, cut `cuts` times: fits into `bytes` without a gap.
 std::vector<Interval> cutRectangle(std::mt19937 &generator, int64_t time, uint64_t bytes, int cuts);
 
-/// Always exactly `bytes` alive: again and again two live intervals end and others of the same sum
-/// begin. Nothing says that the two were neighbours, so the arena often has to be larger.
-std::vector<Interval> exchangeIntervals(std::mt19937 &generator, uint64_t bytes, int count);
+/// `groups` intervals are each followed by two of the same sum, and then pairs of those, drawn across
+/// the groups, by one of their sum: 4 * groups in all. The bytes alive never change, but the pairs
+/// are not all neighbours, so the arena mostly has to be larger.
+std::vector<Interval> splitAndMerge(std::mt19937 &generator, int groups, uint64_t largest);
 
 } // namespace gc::test
 

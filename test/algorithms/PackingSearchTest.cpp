@@ -46,7 +46,7 @@ TEST(PackingSearch, DecidesEveryCapacityAsBruteForceDoes) {
       shape.alignments = {1, 4};
     std::vector<Interval> intervals =
         trial % 2 ? randomIntervals(generator, shape)
-                  : exchangeIntervals(generator, 5 + trial % 13, shape.count);
+                  : splitAndMerge(generator, trial % 256 ? 2 : 3, 1 + trial % 9);
     if (trial % 8 == 2) // where sizes no longer match their neighbours' sums
       intervals[generator() % intervals.size()].size += 1;
     std::vector<uint64_t> offsets;

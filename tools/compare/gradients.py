@@ -9,6 +9,7 @@ are ‖g − g64‖ / ‖g64‖ by tensor (against the network's typical gradien
 """
 
 import argparse
+import dataclasses
 import statistics
 import sys
 import tempfile
@@ -126,11 +127,21 @@ def compare(case, args, folder):
     return missed
 
 
+def changed(case, args):
+    """The case with what the command line replaces."""
+    options = case.options if args.image is None else {**case.options, "image": args.image}
+    return dataclasses.replace(case, options=options, batch=args.batch or case.batch,
+                               seed=case.seed if args.seed is None else args.seed)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cases", nargs="*", metavar="CASE", help="default: all; hashed.py --list names them")
     gc_tools.add_build_option(parser)
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=2, help="of gc-run (default: 2)")
+    parser.add_argument("--seed", type=int, help="instead of the case's own")
+    parser.add_argument("--image", type=int, help="instead of the case's own; a seed fits one size only")
+    parser.add_argument("--batch", type=int, help="likewise")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="keep weights, batch and results there")
     parser.add_argument("--torch-only", action="store_true", help="do not run gc")
     parser.add_argument("-v", "--verbose", action="store_true", help="list the worst tensors")
@@ -141,13 +152,13 @@ def main():
     if not args.torch_only:
         for name in ("gc-gen", "gc-run"):
             gc_tools.tool(args.build, name)
-    torch.set_num_threads(args.threads)
+    torch.set_num_threads(1)  # small work: more threads only wait for each other on a busy machine
     failed = []
     for name in args.cases or cases.CASES:
         with tempfile.TemporaryDirectory() as scratch:
             folder = args.keep / name if args.keep else Path(scratch)
             try:
-                missed = compare(cases.CASES[name], args, folder)
+                missed = compare(changed(cases.CASES[name], args), args, folder)
             except RuntimeError as problem:
                 print(f"  FAILED: {problem}")
                 missed = [str(problem)]

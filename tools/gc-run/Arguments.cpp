@@ -41,7 +41,13 @@ struct Raw {
 };
 
 /// CLI11 alone would wrap -1 around to the largest number.
-const CLI::Validator count = CLI::Range(0.0, 0x1p53, "COUNT");
+const CLI::Validator count(
+    [](std::string &text) {
+      bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+      return digits && text.size() <= 15 ? std::string()
+                                         : "'" + text + "' is not a number from 0 on";
+    },
+    "COUNT");
 
 void addDataFlags(CLI::App &app, Arguments &a, Raw &raw) {
   auto &schedule = a.train.schedule;
@@ -66,7 +72,7 @@ void addDataFlags(CLI::App &app, Arguments &a, Raw &raw) {
                   ->group(group);
   app.add_flag("--shuffle", schedule.shuffle, "A new order for each epoch")->group(group);
   app.add_option("--seed", schedule.seed, "Of initial weights, order, dropout and synthetic data")
-      ->check(CLI::NonNegativeNumber)
+      ->check(count)
       ->capture_default_str()
       ->group(group);
   app.add_option("--workers", schedule.workers, "Loader threads; 0 loads between steps")

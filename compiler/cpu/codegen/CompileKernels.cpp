@@ -123,7 +123,9 @@ void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   tuning.LoopVectorization = true;
   tuning.LoopInterleaving = true;
   tuning.SLPVectorization = true;
-  tuning.LoopUnrolling = true;
+  // LLVM unrolls short loops (over 8 or 16 channels) before it vectorizes, and then finds little to
+  // vectorize; without unrolling it makes them one vector.
+  tuning.LoopUnrolling = false;
   llvm::PassBuilder builder(&machine, tuning);
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(components);

@@ -2,6 +2,7 @@
 #include "test/compiler/kernels/KernelRunner.h"
 
 #include "dialects/Gc.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
 #include "test/compiler/codegen/LoadedKernels.h"
 #include <cmath>
@@ -113,10 +114,10 @@ std::string signature(const std::vector<Tensor> &operands,
   return text + ")";
 }
 
-Run run(const std::string &text, const std::vector<Tensor> &operands,
+Outcome run(const std::string &text, const std::vector<Tensor> &operands,
         const std::vector<Tensor> &variables, const std::vector<int> &aliases,
         const std::string &symbols) {
-  Run outcome;
+  Outcome outcome;
   Compiled compiled;
   // The op stands in a function whose arguments are its operands.
   std::string body = text;
@@ -249,6 +250,13 @@ void runNamed(llvm::function_ref<cpu::KernelDispatch(cpu::KernelEmitter &)> emit
     EXPECT_TRUE(memory.buffers[i].guardIsIntact()) << "wrote behind buffer " << i;
     std::memcpy(tensors[i].bytes.data(), memory.buffers[i].data(), tensors[i].bytes.size());
   }
+}
+
+double sumTolerance(double terms, double deviation, double block) {
+  double blocks = std::ceil(terms / block);
+  double inside = std::min(terms, block);
+  double variance = blocks * inside * inside / 2 + inside * blocks * blocks / 2;
+  return 5 * 3.5e-8 * deviation * std::sqrt(variance) + 1e-6;
 }
 
 void expectClose(const Tensor &actual, const std::vector<double> &expected, double tolerance,

@@ -34,7 +34,7 @@ struct Tensor {
   float &operator[](int64_t i) { return data()[i]; }
 };
 
-struct Run {
+struct Outcome {
   std::vector<Tensor> results;
   std::vector<Tensor> variables; // as the op left them
   std::vector<cpu::KernelDispatch> dispatches;
@@ -45,7 +45,7 @@ struct Run {
 /// order, and in ranges of 3, with scratch and results filled with NaN before; the bits must agree.
 /// Writing outside a buffer, and writing to an operand that shares no result's bytes, fails the
 /// test. `aliases` is as for KernelEmitter::emit.
-Run run(const std::string &text, const std::vector<Tensor> &operands,
+Outcome run(const std::string &text, const std::vector<Tensor> &operands,
         const std::vector<Tensor> &variables = {}, const std::vector<int> &aliases = {},
         const std::string &symbols = "");
 
@@ -56,6 +56,12 @@ void runNamed(llvm::function_ref<cpu::KernelDispatch(cpu::KernelEmitter &)> emit
 /// Fails the test unless |actual - expected| <= tolerance * max(1, |expected|) everywhere.
 void expectClose(const Tensor &actual, const std::vector<double> &expected, double tolerance,
                  const std::string &what = "");
+
+/// How far a sum of `terms` random numbers of mean 0 may be off: it is added up in blocks of `block`
+/// terms, whose sums are then added up. A rounding error has a deviation of 3.5e-8 of the partial
+/// sum, a partial sum of i terms one of sqrt(i) * `deviation`. Five deviations, as many sums are
+/// compared; errors of the terms themselves come on top.
+double sumTolerance(double terms, double deviation, double block = 64);
 
 /// "tensor<2x3xf32>"
 std::string typeOf(const std::vector<int64_t> &shape, const std::string &element = "f32");

@@ -42,7 +42,7 @@ TEST(LossTest, CrossEntropy) {
     for (auto [rows, classes] :
          {std::pair<int64_t, int64_t>{1, 1}, {5, 10}, {128, 10}, {17, 1000}, {3, 33}}) {
       Batch batch = makeBatch(rows, classes, padded);
-      Run outcome = run("%r:2 = gc.cross_entropy %0, %1" +
+      Outcome outcome = run("%r:2 = gc.cross_entropy %0, %1" +
                             signature({batch.logits, batch.labels},
                                       {"tensor<f32>", typeOf({rows})}),
                         {batch.logits, batch.labels});
@@ -53,7 +53,7 @@ TEST(LossTest, CrossEntropy) {
 
 TEST(LossTest, CrossEntropyOfPaddingAloneIsZero) {
   Tensor logits = Tensor::random({2, 4}, 1), labels = Tensor::ofInt32({2}, {-1, -5});
-  Run outcome = run("%r:2 = gc.cross_entropy %0, %1" +
+  Outcome outcome = run("%r:2 = gc.cross_entropy %0, %1" +
                         signature({logits, labels}, {"tensor<f32>", "tensor<2xf32>"}),
                     {logits, labels});
   EXPECT_EQ(outcome.results[0][0], 0);
@@ -75,7 +75,7 @@ TEST(LossTest, CrossEntropyGrad) {
       }
       std::string text = "%r = gc.cross_entropy_grad %0, %1, %2, %3" +
                          signature(operands, {batch.logits.type()});
-      Run apart = run(text, operands), inPlace = run(text, operands, {}, {0});
+      Outcome apart = run(text, operands), inPlace = run(text, operands, {}, {0});
       expectClose(apart.results[0], expected, 1e-6);
       EXPECT_EQ(apart.results[0].bytes, inPlace.results[0].bytes);
     }

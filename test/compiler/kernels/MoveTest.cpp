@@ -76,13 +76,13 @@ TEST(MoveTest, SlicePadConcat) {
       padded[elementAt(position, c.shape)] = sliced[i];
     }
     std::string axis = "axis = " + std::to_string(c.axis) + " : i64";
-    Run slice = run("%r = gc.slice %0 {" + axis + ", offset = " + std::to_string(c.offset) +
+    Outcome slice = run("%r = gc.slice %0 {" + axis + ", offset = " + std::to_string(c.offset) +
                         " : i64, size = " + std::to_string(c.size) + " : i64}" +
                         signature({x}, {y.type()}),
                     {x});
     expectClose(slice.results[0], sliced, 0, x.type());
     int64_t high = c.shape[c.axis] - c.offset - c.size;
-    Run pad = run("%r = gc.pad %0 {" + axis + ", low = " + std::to_string(c.offset) +
+    Outcome pad = run("%r = gc.pad %0 {" + axis + ", low = " + std::to_string(c.offset) +
                       " : i64, high = " + std::to_string(high) + " : i64}" +
                       signature({slice.results[0]}, {x.type()}),
                   {slice.results[0]});
@@ -175,7 +175,7 @@ TEST(MoveTest, Embedding) {
 
 TEST(MoveTest, EmbeddingOutsideTheTableIsNaN) {
   Tensor table = Tensor::random({3, 5}, 1), indices = Tensor::ofInt32({2}, {3, -1});
-  Run outcome = run("%r = gc.embedding %0, %1" + signature({indices, table}, {"tensor<2x5xf32>"}),
+  Outcome outcome = run("%r = gc.embedding %0, %1" + signature({indices, table}, {"tensor<2x5xf32>"}),
                     {indices, table});
   for (int i = 0; i < 10; ++i)
     EXPECT_TRUE(std::isnan(outcome.results[0][i]));

@@ -27,7 +27,7 @@ TEST(NormTest, BatchStats) {
     for (double &value : rstd)
       value = 1 / std::sqrt(value + 1e-5);
     std::string channel = typeOf({size.channels});
-    Run outcome = run("%r:2 = gc.batch_stats %0 {epsilon = 1.0e-5 : f32}" +
+    Outcome outcome = run("%r:2 = gc.batch_stats %0 {epsilon = 1.0e-5 : f32}" +
                           signature({x}, {channel, channel}),
                       {x});
     expectClose(outcome.results[0], mean, 2e-7, "mean of " + x.type());
@@ -53,7 +53,7 @@ TEST(NormTest, LayerNorm) {
         y.push_back((x[r * size.channels + c] - mean) * rstds.back() * w[c] + b[c]);
     }
     std::string stats = typeOf({1, size.rows});
-    Run outcome = run("%r:3 = gc.layer_norm %0, %1, %2 {epsilon = 1.0e-5 : f32}" +
+    Outcome outcome = run("%r:3 = gc.layer_norm %0, %1, %2 {epsilon = 1.0e-5 : f32}" +
                           signature({x, w, b}, {x.type(), stats, stats}),
                       {x, w, b});
     expectClose(outcome.results[0], y, 1e-5, x.type());
@@ -85,12 +85,14 @@ TEST(NormTest, LayerNormGrad) {
         dx.push_back(rstd[r] * (gradient(c) * w[c] - g - hat(c) * gh));
     }
     std::vector<Tensor> operands{dy, x, mean, rstd, w};
-    Run outcome = run("%r:3 = gc.layer_norm_grad %0, %1, %2, %3, %4" +
+    Outcome outcome = run("%r:3 = gc.layer_norm_grad %0, %1, %2, %3, %4" +
                           signature(operands, {x.type(), w.type(), w.type()}),
                       operands);
     expectClose(outcome.results[0], dx, 2e-6, x.type());
-    expectClose(outcome.results[1], dw, 2e-6, x.type());
-    expectClose(outcome.results[2], db, 2e-6, x.type());
+    // A chunk of rows is summed in order.
+    double tolerance = sumTolerance(double(size.rows), 0.8, double(size.rows));
+    expectClose(outcome.results[1], dw, tolerance, x.type());
+    expectClose(outcome.results[2], db, tolerance, x.type());
   }
 }
 
@@ -134,7 +136,7 @@ TEST(NormTest, GroupNorm) {
       y.push_back((x[i] - statistics.mean[g]) * statistics.rstd[g] * w[c] + b[c]);
     }
     std::string stats = typeOf({s.batch, s.groups});
-    Run outcome = run("%r:3 = gc.group_norm %0, %1, %2 {epsilon = 1.0e-5 : f32, groups = " +
+    Outcome outcome = run("%r:3 = gc.group_norm %0, %1, %2 {epsilon = 1.0e-5 : f32, groups = " +
                           std::to_string(s.groups) + " : i64}" +
                           signature({x, w, b}, {x.type(), stats, stats}),
                       {x, w, b});
@@ -170,12 +172,12 @@ TEST(NormTest, GroupNormGrad) {
       dx.push_back(rstd[groupOf(i)] * (double(dy[i]) * w[i % s.channels] - g[groupOf(i)] -
                                        hat(i) * gh[groupOf(i)]));
     std::vector<Tensor> operands{dy, x, mean, rstd, w};
-    Run outcome = run("%r:3 = gc.group_norm_grad %0, %1, %2, %3, %4 {groups = " +
+    Outcome outcome = run("%r:3 = gc.group_norm_grad %0, %1, %2, %3, %4 {groups = " +
                           std::to_string(s.groups) + " : i64}" +
                           signature(operands, {x.type(), w.type(), w.type()}),
                       operands);
     expectClose(outcome.results[0], dx, 2e-6, x.type());
-    double tolerance = 1e-7 * std::sqrt(double(s.batch * s.rows())) + 1e-6;
+    double tolerance = sumTolerance(double(s.batch * s.rows()), 0.8);
     expectClose(outcome.results[1], dw, tolerance, x.type());
     expectClose(outcome.results[2], db, tolerance, x.type());
   }

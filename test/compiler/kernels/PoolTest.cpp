@@ -59,7 +59,7 @@ TEST(PoolTest, MaxForwardAndBackward) {
       if (index[out] < 0 || x[in] > y[out])
         y[out] = x[in], index[out] = position, source[out] = in;
     });
-    Run forward = run("%r:2 = gc.max_pool %0" + pool.attributes() +
+    Outcome forward = run("%r:2 = gc.max_pool %0" + pool.attributes() +
                           signature({x}, {like.type(), typeOf(pool.output(), "i8")}),
                       {x});
     expectClose(forward.results[0], y, 0, x.type());
@@ -83,7 +83,7 @@ TEST(PoolTest, MaxOfMinusInfinityAndNaN) {
   Pool pool{1, 3, 3, 1, {3, 3}, {2, 2}, {1, 1}};
   Tensor x = Tensor::of(pool.input(), std::vector<float>(9, -INFINITY));
   x[8] = NAN;
-  Run outcome = run("%r:2 = gc.max_pool %0" + pool.attributes() +
+  Outcome outcome = run("%r:2 = gc.max_pool %0" + pool.attributes() +
                         signature({x}, {typeOf(pool.output()), typeOf(pool.output(), "i8")}),
                     {x});
   // The first window misses its first row and column: its first element is at position 4.

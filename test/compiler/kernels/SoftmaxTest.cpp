@@ -34,7 +34,7 @@ TEST(SoftmaxTest, Forward) {
     Tensor x = Tensor::random({size.rows, size.columns}, 1, -50, 50);
     std::vector<double> expected = softmaxOf(x, size.columns, nullptr);
     std::string text = "%r = gc.softmax %0" + signature({x}, {x.type()});
-    Run apart = run(text, {x}), inPlace = run(text, {x}, {}, {0});
+    Outcome apart = run(text, {x}), inPlace = run(text, {x}, {}, {0});
     expectClose(apart.results[0], expected, 5e-7, x.type());
     EXPECT_EQ(apart.results[0].bytes, inPlace.results[0].bytes) << "bits depend on the place";
   }

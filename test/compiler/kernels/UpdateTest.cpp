@@ -17,7 +17,7 @@ std::string state(const std::string &name, const std::string &role, const std::s
 
 TEST(UpdateTest, Accumulate) {
   Tensor g = Tensor::random({7, 211}, 1), a = Tensor::random({7, 211}, 2);
-  Run outcome = run("gc.accumulate @a, %0 : " + g.type(), {g}, {a}, {},
+  Outcome outcome = run("gc.accumulate @a, %0 : " + g.type(), {g}, {a}, {},
                     state("a", "accumulator", g.type()));
   std::vector<double> expected;
   for (int64_t i = 0; i < g.size(); ++i)
@@ -27,7 +27,7 @@ TEST(UpdateTest, Accumulate) {
 
 TEST(UpdateTest, PlainSgd) {
   Tensor g = Tensor::random({1031}, 1), p = Tensor::random({1031}, 2);
-  Run outcome = run("gc.sgd @p, %0 {lr = 0.1 : f32, weight_decay = 0.01 : f32} : (" + g.type() +
+  Outcome outcome = run("gc.sgd @p, %0 {lr = 0.1 : f32, weight_decay = 0.01 : f32} : (" + g.type() +
                         ") -> ()",
                     {g}, {p}, {}, parameter("p", g.type()));
   std::vector<double> expected;
@@ -40,7 +40,7 @@ TEST(UpdateTest, SgdWithMomentum) {
   for (bool nesterov : {false, true}) {
     Tensor g = Tensor::random({53}, 1), p = Tensor::random({53}, 2), v = Tensor::random({53}, 3);
     Tensor c = Tensor::of({2}, {0.9f, 0.8f});
-    Run outcome = run("gc.sgd @p velocity @v, %0, %1 {lr = 0.1 : f32, momentum = 0.9 : f32, "
+    Outcome outcome = run("gc.sgd @p velocity @v, %0, %1 {lr = 0.1 : f32, momentum = 0.9 : f32, "
                       "nesterov = " +
                           std::string(nesterov ? "true" : "false") + "} : (" + g.type() + ", " +
                           c.type() + ") -> ()",
@@ -62,7 +62,7 @@ TEST(UpdateTest, AdamAndAdamW) {
     Tensor g = Tensor::random({3, 67}, 1), p = Tensor::random({3, 67}, 2);
     Tensor m = Tensor::random({3, 67}, 3), v = Tensor::random({3, 67}, 4, 0.01f, 1);
     Tensor c = Tensor::of({2}, {0.002f, 1.5f});
-    Run outcome = run(std::string("gc.") + (decoupled ? "adamw" : "adam") +
+    Outcome outcome = run(std::string("gc.") + (decoupled ? "adamw" : "adam") +
                           " @p moments @m, @v, %0, %1 {lr = 0.001 : f32, beta1 = 0.9 : f32, "
                           "beta2 = 0.999 : f32, epsilon = 1.0e-8 : f32, weight_decay = 0.1 : f32} "
                           ": (" +
@@ -87,7 +87,7 @@ TEST(UpdateTest, AdamAndAdamW) {
 TEST(UpdateTest, Coefficients) {
   for (int64_t step : {0, 1, 9, 1234567}) {
     Tensor generator = Tensor::ofInt64({2}, {42, step});
-    Run adam = run("%r = gc.optimizer_coefficients %0 {mode = \"adam\", lr = 0.001 : f32, beta1 = "
+    Outcome adam = run("%r = gc.optimizer_coefficients %0 {mode = \"adam\", lr = 0.001 : f32, beta1 = "
                    "0.9 : f32, beta2 = 0.999 : f32}" +
                        signature({generator}, {"tensor<2xf32>"}),
                    {generator});
@@ -96,7 +96,7 @@ TEST(UpdateTest, Coefficients) {
                 {double(0.001f) / (1 - std::pow(double(0.9f), t)),
                  1 / std::sqrt(1 - std::pow(double(0.999f), t))},
                 2e-7);
-    Run momentum = run("%r = gc.optimizer_coefficients %0 {mode = \"momentum\", lr = 0.1 : f32, "
+    Outcome momentum = run("%r = gc.optimizer_coefficients %0 {mode = \"momentum\", lr = 0.1 : f32, "
                        "beta1 = 0.9 : f32, beta2 = 0.25 : f32}" +
                            signature({generator}, {"tensor<2xf32>"}),
                        {generator});
@@ -108,17 +108,17 @@ TEST(UpdateTest, Coefficients) {
 TEST(UpdateTest, AdvanceAndGradientSeed) {
   Tensor generator = Tensor::ofInt64({2}, {7, 41});
   // Advance runs once per execution of its single item.
-  Run outcome = run("gc.advance @g", {}, {generator}, {}, state("g", "generator", "tensor<2xi64>"));
+  Outcome outcome = run("gc.advance @g", {}, {generator}, {}, state("g", "generator", "tensor<2xi64>"));
   EXPECT_EQ(outcome.variables[0].data<int64_t>()[0], 7);
   EXPECT_EQ(outcome.variables[0].data<int64_t>()[1], 42);
-  Run seed = run("%r = gc.gradient_seed {scale = 0.25 : f32} : () -> tensor<f32>", {});
+  Outcome seed = run("%r = gc.gradient_seed {scale = 0.25 : f32} : () -> tensor<f32>", {});
   EXPECT_EQ(seed.results[0][0], 0.25f);
 }
 
 TEST(UpdateTest, RunningStatistics) {
   Tensor mean = Tensor::random({37}, 1), rstd = Tensor::random({37}, 2, 0.5f, 2);
   Tensor runningMean = Tensor::random({37}, 3), runningVariance = Tensor::random({37}, 4, 0.5f, 2);
-  Run outcome = run("gc.running_stats @m, @v, %0, %1 {momentum = 0.1 : f32, epsilon = 1.0e-5 : f32, "
+  Outcome outcome = run("gc.running_stats @m, @v, %0, %1 {momentum = 0.1 : f32, epsilon = 1.0e-5 : f32, "
                     "count = 99 : i64} : " +
                         mean.type() + ", " + rstd.type(),
                     {mean, rstd}, {runningMean, runningVariance}, {},
