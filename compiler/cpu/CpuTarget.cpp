@@ -3,6 +3,7 @@
 #include "compiler/cpu/LibraryCalls.h"
 #include "dialects/OpName.h"
 #include "passes/analysis/Liveness.h"
+#include <numeric>
 
 using namespace mlir;
 
@@ -60,8 +61,12 @@ constexpr int64_t scoresInCache = 4 << 20;
 // The shapes of the chunks: all alike but for a smaller last one.
 static SmallVector<AttentionShape> attentionChunks(Operation *op) {
   AttentionShape whole = shapeOf(op);
+  // Every chunk of every tensor must start on its own cache line.
+  int64_t unit = 1;
+  for (int64_t floats : {whole.heads * whole.sequence, whole.sequence * whole.width()})
+    unit = std::lcm(unit, storageAlignment / std::gcd(storageAlignment, floats * 4));
   int64_t sample = whole.scoreBytes() / whole.batch;
-  int64_t samples = std::clamp<int64_t>(scoresInCache / sample, 1, whole.batch);
+  int64_t samples = std::max(scoresInCache / sample / unit, int64_t(1)) * unit;
   SmallVector<AttentionShape> chunks;
   for (int64_t done = 0; done < whole.batch; done += samples) {
     AttentionShape chunk = whole;

@@ -199,8 +199,9 @@ TEST(Packing, TenThousandIntervalsGreedily) {
   PackingResult result = packIntervals(intervals, options);
   expectValid(intervals, result);
   RecordProperty("seconds", std::to_string(result.seconds));
-  // Well under a second on an idle machine; the bound only catches a change of complexity.
-  EXPECT_LT(result.seconds, 10.0);
+  // Under half a second on an idle machine; the bound only catches a change of complexity, also on
+  // a loaded one and with sanitizers.
+  EXPECT_LT(result.seconds, 60.0);
   EXPECT_LT(result.bytes, result.lowerBound + result.lowerBound / 20);
 }
 

@@ -61,29 +61,33 @@ def probe(seed, name, vector):
     return total
 
 
-def offset_and_scale(name, shape, case):
-    """value_i = offset + scale · u_i."""
-    if name.endswith("running_mean"):
+def offset_and_scale(name, shape, names, case):
+    """value_i = offset + scale · u_i; `names` are those of all tensors of the network."""
+    stem, _, kind = name.rpartition(".")
+    if kind == "running_mean":
         return 0.0, 0.0
-    if name.endswith("running_var"):
+    if kind == "running_var":
         return 1.0, 0.0
     if len(shape) >= 2:
         return 0.0, math.sqrt(6.0 / math.prod(shape[1:]))
-    if name.endswith("weight"):
-        factor = case.residual_factor if case.residual_suffix and name.endswith(case.residual_suffix) else 1.0
+    last = case.residual_norm and stem.endswith(case.residual_norm)
+    factor = case.residual_factor if last else 1.0
+    if kind == "weight":
         return factor, 0.1 * factor
+    if f"{stem}.running_mean" in names:
+        return case.norm_bias * factor, 0.05 * factor
     return 0.0, 0.05
 
 
-def tensor(seed, name, shape, case):
-    offset, scale = offset_and_scale(name, shape, case)
+def tensor(seed, name, shape, names, case):
+    offset, scale = offset_and_scale(name, shape, names, case)
     return torch.from_numpy(values(seed, name, math.prod(shape), offset, scale)).reshape(shape)
 
 
 def weights(case, seed):
     with torch.device("meta"):
         shapes = {n: list(t.shape) for n, t in models.tensors(models.build(case.network, case.options)).items()}
-    return {name: tensor(seed, name, shape, case) for name, shape in shapes.items()}
+    return {name: tensor(seed, name, shape, shapes, case) for name, shape in shapes.items()}
 
 
 def batch(case, seed):

@@ -63,7 +63,7 @@ def pinned(case):
     return {
         "format": FORMAT, "case": case.name, "gen": case.gen_arguments(), "seed": case.seed,
         "learning_rate": case.learning_rate,
-        "residual_norm": {"suffix": case.residual_suffix, "factor": case.residual_factor},
+        "residual_norm": case.residual_norm, "residual_factor": case.residual_factor, "norm_bias": case.norm_bias,
         "image": [case.batch] + models.input_shape(case.network, case.options), "classes": case.classes,
         "made_with": f"torch {torch.__version__}",
         "loss": [digits(truth.step.loss), digits(abs(single.loss - truth.step.loss), 3)],
@@ -86,7 +86,8 @@ def render(pin):
 
 def differences(new, old):
     """Where two pins differ by more than float64 rounding leaves in nine digits."""
-    for key in ("case", "gen", "seed", "learning_rate", "residual_norm", "image", "classes"):
+    for key in ("case", "gen", "seed", "learning_rate", "residual_norm", "residual_factor", "norm_bias",
+                "image", "classes"):
         if new[key] != old[key]:
             yield f"{key}: {old[key]} became {new[key]}"
     if not np.isclose(new["loss"][0], old["loss"][0], rtol=3e-9):

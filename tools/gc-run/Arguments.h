@@ -13,8 +13,7 @@ struct Arguments {
   bool selftest = false;
   gc::CompileOptions compile;
   gc::runtime::TrainOptions train;
-  bool compileFlagGiven = false; // one that a finished plan cannot follow any more
-  std::string compileFlag;       // its name
+  std::string compileFlag; // the first given that a finished plan cannot follow any more
 };
 
 /// What to do, or the exit code where the command line says it all (--help, --version, bad usage;

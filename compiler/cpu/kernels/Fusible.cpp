@@ -9,7 +9,7 @@
 // are read strictly in order: several at a time would defeat the hardware's prefetching.
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/cpu/kernels/OpKernels.h"
+#include "compiler/cpu/kernels/Streaming.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -28,12 +28,6 @@ struct Group {
   int64_t elements = 0, rows = 0, channels = 0;
   bool isFlat = true;
 };
-
-Access accessOfOutput(Value output) {
-  if (auto fusible = output.getDefiningOp<FusibleOpInterface>())
-    return fusible.getResultAccess(cast<OpResult>(output).getResultNumber());
-  return Access::Full;
-}
 
 bool isSum(Value output) {
   auto fusible = output.getDefiningOp<FusibleOpInterface>();
@@ -131,15 +125,28 @@ public:
     for (auto [index, output] : llvm::enumerate(group.outputs))
       if (!isSum(output)) {
         stores.push_back({output, unsigned(uses.size())});
-        uses.push_back(kernels.result(index, shapeOf(accessOfOutput(output))));
+        uses.push_back(kernels.result(index, shapeOf(Access::Full)));
       } else {
         sums.push_back(output);
         sumResults.push_back(kernels.result(index, {group.channels}));
       }
   }
 
+  /// Writes the full results; ranges of rows start at multiples of `rowsOfRange`.
+  RowWriter writer(KernelBuilder &k, const OpKernels &kernels, ArrayRef<Value> buffers,
+                   int64_t rowsOfRange) const {
+    SmallVector<BufferUse> results;
+    SmallVector<Value> targets;
+    for (auto [value, buffer] : stores) {
+      results.push_back(uses[buffer]);
+      targets.push_back(buffers[buffer]);
+    }
+    return RowWriter(k, kernels, results, targets, group.channels, rowsOfRange);
+  }
+
   /// Loads, computes and stores at a point; returns the summands.
-  SmallVector<Expr> compute(KernelBuilder &k, ArrayRef<Value> buffers, Point point) const {
+  SmallVector<Expr> compute(KernelBuilder &k, ArrayRef<Value> buffers, Point point,
+                            RowWriter::Store store) const {
     llvm::DenseMap<Value, Value> scalars;                   // computed inside the group
     llvm::DenseMap<std::pair<Value, unsigned>, Value> read; // loaded from outside
     auto valueOf = [&](Value value, Access access) -> Value {
@@ -159,12 +166,11 @@ public:
         scalars[result] = scalar;
     }
     // All loads come before all stores: a result may lie over an operand.
-    SmallVector<std::pair<Expr, unsigned>> stored;
+    SmallVector<Expr> stored;
     for (auto [value, buffer] : stores)
-      stored.push_back({k.wrap(valueOf(value, Access::Full)), buffer});
-    for (auto [index, entry] : llvm::enumerate(stored))
-      k.store(entry.first, buffers[entry.second],
-              indices(accessOfOutput(stores[index].first), point));
+      stored.push_back(k.wrap(valueOf(value, Access::Full)));
+    for (auto [index, value] : llvm::enumerate(stored))
+      store(index, point.row, point.channel, value);
     SmallVector<Expr> summands;
     for (Value sum : sums)
       summands.push_back(k.wrap(scalars.lookup(sum)));
@@ -221,24 +227,26 @@ void addElementwise(const Group &group, const GroupBody &body, OpKernels &kernel
   int64_t items = (group.rows + itemRows - 1) / itemRows;
   kernels.add("", body.uses, items, grainOf(itemRows * group.channels),
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
-                Range range = itemRange(k, begin, end, itemRows, group.rows);
-                k.loop(range.begin, range.end, [&](Expr row) {
-                  if (group.isFlat)
-                    body.compute(k, buffers, {row, {}});
-                  else
-                    k.loop(k.index(0), k.index(group.channels),
-                           [&](Expr channel) { body.compute(k, buffers, {row, channel}); });
-                });
-              });
+    RowWriter writer = body.writer(k, kernels, buffers, itemRows);
+    writer.forRows(itemRange(k, begin, end, itemRows, group.rows),
+                   [&](Expr row, RowWriter::Store store) {
+      if (group.isFlat)
+        body.compute(k, buffers, {row, {}}, store);
+      else
+        k.loop(k.index(0), k.index(group.channels),
+               [&](Expr channel) { body.compute(k, buffers, {row, channel}, store); });
+    });
+    writer.finish();
+  });
 }
 
-/// The rows [begin, end), summands added to `sums`, an array [sums, channels] or, with `chunk`, the
+/// Computes `rows`, summands added to `sums`, an array [sums, channels] or, with `chunk`, the
 /// workspace [sums, chunks, channels].
 void addRows(KernelBuilder &k, const Group &group, const GroupBody &body, ArrayRef<Value> buffers,
-             Expr begin, Expr end, Value sums, std::optional<Expr> chunk) {
-  k.loop(begin, end, [&](Expr row) {
+             RowWriter &writer, Range rows, Value sums, std::optional<Expr> chunk) {
+  writer.forRows(rows, [&](Expr row, RowWriter::Store store) {
     k.loop(k.index(0), k.index(group.channels), [&](Expr channel) {
-      SmallVector<Expr> summands = body.compute(k, buffers, {row, channel});
+      SmallVector<Expr> summands = body.compute(k, buffers, {row, channel}, store);
       for (auto [index, summand] : llvm::enumerate(summands)) {
         SmallVector<Expr> at{k.index(index)};
         if (chunk)
@@ -255,11 +263,13 @@ void addSums(const Group &group, const GroupBody &body, OpKernels &kernels) {
   int64_t count = body.sums.size();
   SmallVector<BufferUse> uses = body.uses;
   uses.push_back(kernels.scratch({count, chunks.count, group.channels}));
-  bool inBlocks = chunks.rows > blockRows;
+  bool inBlocks = chunks.rows > 2 * blockRows;
   kernels.add("sums", uses, chunks.count, grainOf(chunks.rows * group.channels),
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
     Value partials = buffers.back();
     Value block = inBlocks ? k.stackArray({count, group.channels}) : Value();
+    // Blocks start at multiples of 64 rows of a chunk, so at whole vectors if the chunk does.
+    RowWriter writer = body.writer(k, kernels, buffers, chunks.rows);
     auto forEach = [&](llvm::function_ref<void(Expr sum, Expr channel)> each) {
       for (int64_t sum = 0; sum < count; ++sum)
         k.loop(k.index(0), k.index(group.channels),
@@ -269,19 +279,20 @@ void addSums(const Group &group, const GroupBody &body, OpKernels &kernels) {
       Range rows = itemRange(k, chunk, chunk + 1, chunks.rows, group.rows);
       forEach([&](Expr sum, Expr channel) { k.store(k.f32(0), partials, {sum, chunk, channel}); });
       if (!inBlocks) {
-        addRows(k, group, body, buffers, rows.begin, rows.end, partials, chunk);
+        addRows(k, group, body, buffers, writer, rows, partials, chunk);
         return;
       }
       k.loop(rows.begin, rows.end, blockRows, [&](Expr first) {
         forEach([&](Expr sum, Expr channel) { k.store(k.f32(0), block, {sum, channel}); });
         Expr last = k.minimum(first + double(blockRows), rows.end);
-        addRows(k, group, body, buffers, first, last, block, std::nullopt);
+        addRows(k, group, body, buffers, writer, {first, last}, block, std::nullopt);
         forEach([&](Expr sum, Expr channel) {
           k.store(k.load(partials, {sum, chunk, channel}) + k.load(block, {sum, channel}),
                   partials, {sum, chunk, channel});
         });
       });
     });
+    writer.finish();
   });
   addCombineSums(kernels, body.sumResults, chunks.count, group.channels);
 }

@@ -6,6 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/cpu/kernels/Moments.h"
+#include "compiler/cpu/kernels/Streaming.h"
+
+#include <numeric>
 
 using namespace mlir;
 
@@ -31,6 +34,11 @@ Range rowsOf(KernelBuilder &k, const Shape &shape, Expr sample, Expr chunk) {
   Range range = itemRange(k, chunk, chunk + 1, shape.chunks.rows, shape.rows);
   Expr first = sample * double(shape.rows);
   return {first + range.begin, first + range.end};
+}
+
+/// Chunks start at multiples of this many rows of the batch.
+int64_t rowsOfRange(const Shape &shape) {
+  return shape.chunks.count == 1 ? shape.rows : std::gcd(shape.rows, shape.chunks.rows);
 }
 
 void forChannels(KernelBuilder &k, const Shape &shape, llvm::function_ref<void(Expr)> body) {
@@ -100,12 +108,14 @@ LogicalResult emitGroupNorm(GroupNormOp op, OpKernels &kernels) {
     });
   });
 
+  BufferUse output = kernels.result(0, {allRows, shape.channels});
   kernels.add("normalize",
-              {input, kernels.operand(1), kernels.operand(2),
-               kernels.result(0, {allRows, shape.channels}), kernels.result(1), kernels.result(2)},
+              {input, kernels.operand(1), kernels.operand(2), output, kernels.result(1),
+               kernels.result(2)},
               shape.items(), grain,
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
     Value mean = k.stackArray({shape.channels}), scale = k.stackArray({shape.channels});
+    RowWriter writer(k, kernels, output, buffers[3], shape.channels, rowsOfRange(shape));
     k.loop(begin, end, [&](Expr item) {
       Expr sample = item / double(perSample);
       spread(k, shape, buffers[4], sample, mean);
@@ -114,13 +124,14 @@ LogicalResult emitGroupNorm(GroupNormOp op, OpKernels &kernels) {
         k.store(k.load(scale, {c}) * k.load(buffers[1], {c}), scale, {c});
       });
       Range rows = rowsOf(k, shape, sample, item % double(perSample));
-      k.loop(rows.begin, rows.end, [&](Expr row) {
+      writer.forRows(rows, [&](Expr row, RowWriter::Store store) {
         forChannels(k, shape, [&](Expr c) {
           Expr centred = k.load(buffers[0], {row, c}) - k.load(mean, {c});
-          k.store(centred * k.load(scale, {c}) + k.load(buffers[2], {c}), buffers[3], {row, c});
+          store(0, row, c, centred * k.load(scale, {c}) + k.load(buffers[2], {c}));
         });
       });
     });
+    writer.finish();
   });
   return success();
 }
@@ -202,13 +213,15 @@ LogicalResult emitGroupNormGrad(GroupNormGradOp op, OpKernels &kernels) {
     }
   });
 
+  BufferUse output = kernels.result(0, full);
   kernels.add("input",
               {gradient, input, kernels.operand(2), kernels.operand(3), kernels.operand(4),
-               partials, kernels.result(0, full)},
+               partials, output},
               shape.items(), grain,
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
     Value mean = k.stackArray({shape.channels}), rstd = k.stackArray({shape.channels});
     Value average = k.stackArray({2, shape.channels}); // of g h and of g, in the channel's group
+    RowWriter writer(k, kernels, output, buffers[6], shape.channels, rowsOfRange(shape));
     k.loop(begin, end, [&](Expr item) {
       Expr sample = item / double(perSample), first = sample * double(perSample);
       spread(k, shape, buffers[2], sample, mean);
@@ -227,16 +240,17 @@ LogicalResult emitGroupNormGrad(GroupNormGradOp op, OpKernels &kernels) {
         }
       });
       Range rows = rowsOf(k, shape, sample, item % double(perSample));
-      k.loop(rows.begin, rows.end, [&](Expr row) {
+      writer.forRows(rows, [&](Expr row, RowWriter::Store store) {
         forChannels(k, shape, [&](Expr c) {
           Expr deviation = k.load(rstd, {c});
           Expr h = (k.load(buffers[1], {row, c}) - k.load(mean, {c})) * deviation;
           Expr g = k.load(buffers[0], {row, c}) * k.load(buffers[4], {c});
           Expr inner = g - k.load(average, {k.index(1), c}) - h * k.load(average, {k.index(0), c});
-          k.store(deviation * inner, buffers[6], {row, c});
+          store(0, row, c, deviation * inner);
         });
       });
     });
+    writer.finish();
   });
   return success();
 }

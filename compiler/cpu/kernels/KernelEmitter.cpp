@@ -102,7 +102,8 @@ LogicalResult emitOp(Operation *op, OpKernels &kernels) {
 
 } // namespace
 
-KernelEmitter::KernelEmitter(MLIRContext *context) : context(context) {
+KernelEmitter::KernelEmitter(MLIRContext *context, int64_t streamBytes)
+    : context(context), streamBytes(streamBytes) {
   registerKernelDialects(*context);
   module = ModuleOp::create(UnknownLoc::get(context));
 }
@@ -122,7 +123,7 @@ int64_t KernelEmitter::workspaceBytes(Operation *op) {
     return 0;
   llvm::StringMap<unsigned> unused;
   unsigned none = 0;
-  OpKernels measured(op, {}, ModuleOp(), unused, none);
+  OpKernels measured(op, {}, ModuleOp(), unused, none, streamBytes);
   return succeeded(emitOp(op, measured)) ? measured.workspaceBytes : 0;
 }
 
@@ -131,7 +132,7 @@ FailureOr<SmallVector<KernelDispatch>> KernelEmitter::emit(Operation *op, ArrayR
   auto found = emitted.find(key);
   if (found != emitted.end())
     return found->second;
-  OpKernels built(op, aliases, *module, bodies, kernels);
+  OpKernels built(op, aliases, *module, bodies, kernels, streamBytes);
   if (failed(emitOp(op, built)))
     return failure();
   emitted[key] = built.dispatches;

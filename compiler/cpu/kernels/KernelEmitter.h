@@ -22,8 +22,9 @@ struct KernelDispatch {
 /// Collects the kernels of a plan: emit every op, then finish() compiles what is distinct.
 class KernelEmitter {
 public:
-  /// The context must have the gc dialect loaded; the dialects of kernels are loaded here.
-  explicit KernelEmitter(mlir::MLIRContext *context);
+  /// The context must have the gc dialect loaded; the dialects of kernels are loaded here. Results of
+  /// at least `streamBytes` are written past the cache (see Streaming.h).
+  explicit KernelEmitter(mlir::MLIRContext *context, int64_t streamBytes = int64_t(32) << 20);
 
   /// Whether `op` runs as generated kernels (and not as a library call, a view or nothing).
   static bool handles(mlir::Operation *op);
@@ -59,6 +60,7 @@ private:
                            llvm::function_ref<void(class OpKernels &)> emitOne);
 
   mlir::MLIRContext *context;
+  int64_t streamBytes;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   unsigned kernels = 0;
   llvm::StringMap<llvm::SmallVector<KernelDispatch>> emitted; // by op

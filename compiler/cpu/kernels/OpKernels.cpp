@@ -24,9 +24,9 @@ RowChunks chunkRows(int64_t rows, int64_t channels) {
 }
 
 OpKernels::OpKernels(Operation *op, ArrayRef<int> aliases, ModuleOp module,
-                     llvm::StringMap<unsigned> &bodies, unsigned &count)
+                     llvm::StringMap<unsigned> &bodies, unsigned &count, int64_t streamBytes)
     : op(op), context(op->getContext()), name(op->getName().stripDialect().str()),
-      aliases(aliases), module(module), bodies(bodies), count(count) {}
+      aliases(aliases), module(module), bodies(bodies), count(count), streamBytes(streamBytes) {}
 
 OpKernels::OpKernels(MLIRContext *context, StringRef name, ModuleOp module,
                      llvm::StringMap<unsigned> &bodies, unsigned &count)
@@ -45,6 +45,16 @@ int OpKernels::canonical(int buffer) const {
     if (op->getOperand(i) == op->getOperand(buffer))
       return i;
   return buffer;
+}
+
+bool OpKernels::isStreamed(const BufferUse &use) const {
+  if (!op || use.buffer < int(op->getNumOperands()))
+    return false;
+  int64_t bytes = use.element.getIntOrFloatBitWidth() / 8;
+  for (int64_t size : use.shape)
+    bytes *= size;
+  return bytes >= streamBytes &&
+         !llvm::is_contained(aliases, use.buffer - int(op->getNumOperands()));
 }
 
 BufferUse OpKernels::operand(unsigned index, ArrayRef<int64_t> shape) const {

@@ -5,6 +5,7 @@
 #include "compiler/cpu/kernels/KernelBuilder.h"
 #include "compiler/cpu/kernels/KernelEmitter.h"
 #include "dialects/Gc.h"
+#include <limits>
 
 namespace gc::cpu {
 
@@ -47,7 +48,7 @@ public:
 
   /// With `module` null nothing is built: only the workspace is measured.
   OpKernels(mlir::Operation *op, llvm::ArrayRef<int> aliases, mlir::ModuleOp module,
-            llvm::StringMap<unsigned> &bodies, unsigned &count);
+            llvm::StringMap<unsigned> &bodies, unsigned &count, int64_t streamBytes);
   /// For kernels that belong to no single op.
   OpKernels(mlir::MLIRContext *context, llvm::StringRef name, mlir::ModuleOp module,
             llvm::StringMap<unsigned> &bodies, unsigned &count);
@@ -66,6 +67,9 @@ public:
   BufferUse scratch(llvm::ArrayRef<int64_t> shape) const; // f32 in the workspace
   BufferUse plain(int buffer, llvm::ArrayRef<int64_t> shape) const; // f32
 
+  /// Whether a result is to be written past the cache: it is too large for it, and not in place.
+  bool isStreamed(const BufferUse &use) const;
+
   llvm::SmallVector<KernelDispatch> dispatches;
   int64_t workspaceBytes = 0;
 
@@ -79,6 +83,7 @@ private:
   mlir::ModuleOp module;
   llvm::StringMap<unsigned> &bodies;
   unsigned &count;
+  int64_t streamBytes = std::numeric_limits<int64_t>::max();
 };
 
 /// Adds result[c] = scale * (sum over k of partials[k][c]) for each of `sums` partial arrays, whose

@@ -28,6 +28,7 @@ TEST_P(UnaryTest, MatchesFormula) {
       expected.push_back(GetParam().formula(x[i]));
     expectClose(run(text, {x}).results[0], expected, 1e-6, x.type());
     expectClose(run(text, {x}, {}, {0}).results[0], expected, 1e-6, "in place " + x.type());
+    expectClose(run(text, {x}, {}, {}, "", 1).results[0], expected, 1e-6, "streamed " + x.type());
   }
 }
 
@@ -149,7 +150,10 @@ TEST(FusibleTest, NormalizeAddReluInOneGroup) {
       expected.push_back(y > 0 ? y : 0);
     }
     std::vector<Tensor> operands{x, mean, rstd, w, b, residual};
-    expectClose(run(text, operands).results[0], expected, 1e-6, f);
+    Outcome cached = run(text, operands);
+    expectClose(cached.results[0], expected, 1e-6, f);
+    Outcome streamed = run(text, operands, {}, {}, "", /*streamBytes=*/1);
+    EXPECT_EQ(streamed.results[0].bytes, cached.results[0].bytes) << "bits depend on the cache";
     expectClose(run(text, operands, {}, {-1, -1, -1, -1, -1, 0}).results[0], expected, 1e-6, f);
   }
 }
@@ -244,14 +248,17 @@ TEST(FusibleTest, ElementwiseAndSumsInOneGroup) {
     std::vector<Tensor> operands{y, dy, x, mean, rstd};
     double tolerance = sumTolerance(double(size.rows), 0.8);
     Outcome apart = run(text, operands), inPlace = run(text, operands, {}, {-1, 0, -1, -1, -1});
-    for (const Outcome *outcome : {&apart, &inPlace}) {
+    Outcome streamed = run(text, operands, {}, {}, "", /*streamBytes=*/1);
+    for (const Outcome *outcome : {&apart, &inPlace, &streamed}) {
       expectClose(outcome->results[0], g, 0);
       expectClose(outcome->results[1], dw, tolerance);
       expectClose(outcome->results[2], db, tolerance);
     }
     // Recomputation may find the group in place where it was not before: the same bits.
-    for (int i = 0; i < 3; ++i)
+    for (int i = 0; i < 3; ++i) {
       EXPECT_EQ(apart.results[i].bytes, inPlace.results[i].bytes);
+      EXPECT_EQ(apart.results[i].bytes, streamed.results[i].bytes);
+    }
   }
 }
 

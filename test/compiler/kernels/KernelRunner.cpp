@@ -116,7 +116,7 @@ std::string signature(const std::vector<Tensor> &operands,
 
 Outcome run(const std::string &text, const std::vector<Tensor> &operands,
         const std::vector<Tensor> &variables, const std::vector<int> &aliases,
-        const std::string &symbols) {
+        const std::string &symbols, int64_t streamBytes) {
   Outcome outcome;
   Compiled compiled;
   // The op stands in a function whose arguments are its operands.
@@ -136,7 +136,7 @@ Outcome run(const std::string &text, const std::vector<Tensor> &operands,
   }
   mlir::Operation *op = nullptr;
   compiled.module->walk([&](mlir::func::FuncOp f) { op = &f.getBody().front().front(); });
-  cpu::KernelEmitter emitter(&compiled.context);
+  cpu::KernelEmitter emitter(&compiled.context, streamBytes);
   EXPECT_TRUE(cpu::KernelEmitter::handles(op));
   int64_t scratchBytes = emitter.workspaceBytes(op);
   auto dispatches = emitter.emit(op, aliases);

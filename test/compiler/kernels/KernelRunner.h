@@ -44,10 +44,10 @@ struct Outcome {
 /// operand i is %i. Runs it three times: with all items in one range, one item at a time in reverse
 /// order, and in ranges of 3, with scratch and results filled with NaN before; the bits must agree.
 /// Writing outside a buffer, and writing to an operand that shares no result's bytes, fails the
-/// test. `aliases` is as for KernelEmitter::emit.
+/// test. `aliases` is as for KernelEmitter::emit, `streamBytes` for its constructor.
 Outcome run(const std::string &text, const std::vector<Tensor> &operands,
         const std::vector<Tensor> &variables = {}, const std::vector<int> &aliases = {},
-        const std::string &symbols = "");
+        const std::string &symbols = "", int64_t streamBytes = int64_t(32) << 20);
 
 /// Runs the dispatch that `emit` makes on the tensors, which it changes.
 void runNamed(llvm::function_ref<cpu::KernelDispatch(cpu::KernelEmitter &)> emit,

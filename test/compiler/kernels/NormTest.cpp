@@ -136,10 +136,12 @@ TEST(NormTest, GroupNorm) {
       y.push_back((x[i] - statistics.mean[g]) * statistics.rstd[g] * w[c] + b[c]);
     }
     std::string stats = typeOf({s.batch, s.groups});
-    Outcome outcome = run("%r:3 = gc.group_norm %0, %1, %2 {epsilon = 1.0e-5 : f32, groups = " +
-                          std::to_string(s.groups) + " : i64}" +
-                          signature({x, w, b}, {x.type(), stats, stats}),
-                      {x, w, b});
+    std::string text = "%r:3 = gc.group_norm %0, %1, %2 {epsilon = 1.0e-5 : f32, groups = " +
+                       std::to_string(s.groups) + " : i64}" +
+                       signature({x, w, b}, {x.type(), stats, stats});
+    Outcome outcome = run(text, {x, w, b});
+    Outcome streamed = run(text, {x, w, b}, {}, {}, "", /*streamBytes=*/1);
+    EXPECT_EQ(streamed.results[0].bytes, outcome.results[0].bytes) << "bits depend on the cache";
     expectClose(outcome.results[0], y, 5e-6, x.type());
     expectClose(outcome.results[1], statistics.mean, 1e-6, x.type());
     expectClose(outcome.results[2], statistics.rstd, 2e-6, x.type());
@@ -172,10 +174,12 @@ TEST(NormTest, GroupNormGrad) {
       dx.push_back(rstd[groupOf(i)] * (double(dy[i]) * w[i % s.channels] - g[groupOf(i)] -
                                        hat(i) * gh[groupOf(i)]));
     std::vector<Tensor> operands{dy, x, mean, rstd, w};
-    Outcome outcome = run("%r:3 = gc.group_norm_grad %0, %1, %2, %3, %4 {groups = " +
-                          std::to_string(s.groups) + " : i64}" +
-                          signature(operands, {x.type(), w.type(), w.type()}),
-                      operands);
+    std::string text = "%r:3 = gc.group_norm_grad %0, %1, %2, %3, %4 {groups = " +
+                       std::to_string(s.groups) + " : i64}" +
+                       signature(operands, {x.type(), w.type(), w.type()});
+    Outcome outcome = run(text, operands);
+    Outcome streamed = run(text, operands, {}, {}, "", /*streamBytes=*/1);
+    EXPECT_EQ(streamed.results[0].bytes, outcome.results[0].bytes) << "bits depend on the cache";
     expectClose(outcome.results[0], dx, 2e-6, x.type());
     double tolerance = sumTolerance(double(s.batch * s.rows()), 0.8);
     expectClose(outcome.results[1], dw, tolerance, x.type());

@@ -1,0 +1,127 @@
+#include "tools/flags/CompileFlags.h"
+
+#include "runtime/report/Sizes.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+
+using gc::runtime::badInput;
+using gc::runtime::Result;
+
+CLI::Option *CompileFlags::remember(CLI::Option *option, const char *group) {
+  all.push_back(option->group(group));
+  return option;
+}
+
+void CompileFlags::add(CLI::App &app) {
+  gc::CompileOptions &c = options;
+  const char *group = "Optimizer (the defaults are PyTorch's)";
+  auto number = [&](const char *flag, double &value, const char *text) {
+    remember(app.add_option(flag, value, text)->capture_default_str(), group);
+  };
+  remember(app.add_option("--optimizer", c.optimizer, "sgd, adam or adamw")
+               ->check(CLI::IsMember({"sgd", "adam", "adamw"}))
+               ->capture_default_str(),
+           group);
+  lrOption = remember(app.add_option("--lr", lr, "Learning rate (0.001)"), group);
+  number("--momentum", c.momentum, "SGD's momentum");
+  number("--dampening", c.dampening, "SGD's dampening");
+  remember(app.add_flag("--nesterov", c.nesterov, "Nesterov's momentum"), group);
+  weightDecayOption = remember(
+      app.add_option("--weight-decay", weightDecay, "Weight decay (0; adamw: 0.01)"), group);
+  number("--beta1", c.beta1, "Adam's first decay");
+  number("--beta2", c.beta2, "Adam's second decay");
+  number("--epsilon", c.epsilon, "Adam's epsilon");
+
+  group = "Memory";
+  remember(app.add_option("--accumulate", accumulate,
+                          "Micro-batches in a step, or auto; the model's batch is the whole batch")
+               ->capture_default_str(),
+           group);
+  remember(app.add_option("--remat", c.remat, "none, all, sqrt or checkpoints:N")
+               ->capture_default_str(),
+           group);
+  remember(app.add_option("--budget", budget,
+                          "Peak of all bytes, such as 1.5GB (10^9), 1.5GiB (2^30) or plain bytes"),
+           group);
+  remember(app.add_option("--costs", c.costs, "Measured seconds per op, from gc-run --profile"),
+           group);
+  remember(app.add_option("--target", c.target, "What to compile for, such as sm_80 (cuda)"),
+           "Device");
+}
+
+/// What PyTorch's optimizers accept.
+Result<void> CompileFlags::checkOptimizer() const {
+  const gc::CompileOptions &c = options;
+  const struct {
+    const char *flag;
+    double value, limit;
+  } numbers[] = {{"--lr", c.lr, HUGE_VAL},
+                 {"--momentum", c.momentum, HUGE_VAL},
+                 {"--dampening", c.dampening, HUGE_VAL},
+                 {"--weight-decay", c.weightDecay, HUGE_VAL},
+                 {"--beta1", c.beta1, 1},
+                 {"--beta2", c.beta2, 1},
+                 {"--epsilon", c.epsilon, HUGE_VAL}};
+  for (const auto &number : numbers)
+    if (!(number.value >= 0 && number.value < number.limit))
+      return badInput(fmt::format("{}={}: expected a number from 0 on{}", number.flag, number.value,
+                                  number.limit == 1 ? ", below 1" : ""));
+  if (c.nesterov && (c.momentum <= 0 || c.dampening != 0))
+    return badInput("--nesterov needs a --momentum above 0 and no --dampening");
+  return {};
+}
+
+Result<void> CompileFlags::readAccumulate() {
+  if (accumulate == "auto") {
+    options.accumulateAuto = true;
+    return {};
+  }
+  char *end = nullptr;
+  errno = 0;
+  options.accumulate = std::strtol(accumulate.c_str(), &end, 10);
+  if (errno || *end || accumulate.empty() || options.accumulate < 1)
+    return badInput(fmt::format(
+        "--accumulate={}: expected a number of micro-batches from 1 on, or auto", accumulate));
+  return {};
+}
+
+Result<void> CompileFlags::readBudget() {
+  if (budget.empty())
+    return {};
+  Result<uint64_t> bytes = gc::runtime::parseSize(budget);
+  if (!bytes)
+    return badInput("--budget: " + bytes.error().message);
+  if (*bytes == 0)
+    return badInput("--budget=0: the budget must be above 0 bytes");
+  options.budgetBytes = *bytes;
+  return {};
+}
+
+Result<void> CompileFlags::finish() {
+  gc::CompileOptions &c = options;
+  c.lr = lrOption->count() ? lr : 1e-3;
+  c.weightDecay =
+      weightDecayOption->count() ? weightDecay : (c.optimizer == "adamw" ? 0.01 : 0.0);
+  if (Result<void> fine = checkOptimizer(); !fine)
+    return fine;
+  if (Result<void> fine = readAccumulate(); !fine)
+    return fine;
+  if (Result<void> fine = readBudget(); !fine)
+    return fine;
+  if (!c.target.empty() && c.device == "cpu")
+    return badInput(fmt::format(
+        "--target={}: the cpu device has no targets, it is compiled for this machine", c.target));
+  return {};
+}
+
+std::string CompileFlags::firstGiven() const {
+  for (const CLI::Option *option : all)
+    if (option->count())
+      return option->get_name();
+  return "";
+}

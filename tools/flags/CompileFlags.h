@@ -1,0 +1,42 @@
+// The flags that shape a plan; gc-compile and gc-run have the same ones.
+#ifndef GC_TOOLS_FLAGS_COMPILEFLAGS_H
+#define GC_TOOLS_FLAGS_COMPILEFLAGS_H
+
+#include "compiler/Compile.h"
+#include "runtime/Error.h"
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+} // namespace CLI
+
+/// Writes what the user gives into `options`, which must outlive it. First add(), then the app's
+/// parse, then finish().
+class CompileFlags {
+public:
+  explicit CompileFlags(gc::CompileOptions &options) : options(options) {}
+
+  void add(CLI::App &app);
+  /// What CLI11 cannot check: sizes, PyTorch's ranges of optimizer settings. Fails as bad input.
+  gc::runtime::Result<void> finish();
+  /// The first of these flags on the command line, empty where there was none. A finished plan
+  /// cannot follow any of them.
+  std::string firstGiven() const;
+
+private:
+  CLI::Option *remember(CLI::Option *option, const char *group);
+  gc::runtime::Result<void> checkOptimizer() const;
+  gc::runtime::Result<void> readAccumulate();
+  gc::runtime::Result<void> readBudget();
+
+  gc::CompileOptions &options;
+  std::string accumulate = "1", budget;
+  double lr = 0, weightDecay = 0;
+  CLI::Option *lrOption = nullptr, *weightDecayOption = nullptr;
+  std::vector<CLI::Option *> all;
+};
+
+#endif // GC_TOOLS_FLAGS_COMPILEFLAGS_H

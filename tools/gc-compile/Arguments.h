@@ -1,0 +1,20 @@
+// gc-compile's command line.
+#ifndef GC_TOOLS_GCCOMPILE_ARGUMENTS_H
+#define GC_TOOLS_GCCOMPILE_ARGUMENTS_H
+
+#include "compiler/Compile.h"
+
+#include <string>
+
+struct Arguments {
+  std::string model;  // IR, or "-"
+  std::string output; // empty: only the answer is wanted
+  std::string report;
+  gc::CompileOptions compile;
+};
+
+/// False where the command line says it all (--help, --version, bad usage; then everything has been
+/// printed): the tool ends with `exitCode`.
+bool parseArguments(int argc, char **argv, Arguments &arguments, int &exitCode);
+
+#endif // GC_TOOLS_GCCOMPILE_ARGUMENTS_H

@@ -1,0 +1,111 @@
+#include "tools/gc-compile/CompileReport.h"
+
+#include "runtime/report/Sizes.h"
+#include "runtime/trainer/PlanFacts.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+using namespace gc::runtime;
+using json = nlohmann::ordered_json;
+
+static size_t commandsOf(const gc::plan::CommandList *list) {
+  return list && list->commands() ? list->commands()->size() : 0;
+}
+
+static size_t kernelsOf(const gc::plan::Plan &plan) {
+  return plan.kernels() && plan.kernels()->symbols() ? plan.kernels()->symbols()->size() : 0;
+}
+
+static std::string cpuOf(const gc::plan::Plan &plan) {
+  return plan.target()->cpu() ? plan.target()->cpu()->str() : "";
+}
+
+static std::string line(const char *label, const std::string &text) {
+  return fmt::format("{:<11} {}\n", label, text);
+}
+
+static double gapOf(const MemoryReport &m) {
+  return m.lowerBoundBytes
+             ? static_cast<double>(m.predictedPeakBytes) / static_cast<double>(m.lowerBoundBytes) -
+                   1
+             : 0;
+}
+
+std::string summaryText(const PlanFile &file, const CompileReport &report) {
+  const gc::plan::Plan &plan = file.get();
+  TrainingReport facts;
+  fillPlanFacts(facts, plan);
+  const MemoryReport &m = facts.memory;
+  std::string text;
+  text += line("model", fmt::format("{}, {} parameters, batch {}", facts.model,
+                                    countText(facts.parameters), facts.batch));
+  std::string cpu = cpuOf(plan);
+  text += line("target", facts.device + (cpu.empty() ? "" : ", " + cpu));
+  text += line("plan peak", sizeText(m.predictedPeakBytes));
+  text += line("", fmt::format("lower bound {}, gap {:.2f} %", sizeText(m.lowerBoundBytes),
+                               100 * gapOf(m)));
+  std::pair<const char *, uint64_t> parts[] = {{"weights", m.weightsBytes},
+                                               {"gradients", m.gradientsBytes},
+                                               {"optimizer", m.optimizerBytes},
+                                               {"activations", m.activationsBytes},
+                                               {"workspace", m.workspaceBytes},
+                                               {"input", m.inputBytes},
+                                               {"fragmentation", m.fragmentationBytes}};
+  const char *label = "at the peak";
+  for (auto [name, bytes] : parts) {
+    text += line(label, fmt::format("{:<13} {}", name, sizeText(bytes)));
+    label = "";
+  }
+  std::string commands = fmt::format("{} in a step", commandsOf(plan.micro_batch()) +
+                                                         commandsOf(plan.step()));
+  if (size_t evaluate = commandsOf(plan.evaluate()))
+    commands += fmt::format(", {} in inference mode", evaluate);
+  text += line("commands", fmt::format("{}, {} generated kernels", commands, kernelsOf(plan)));
+  if (keepsGradients(plan))
+    text += line("gradients", "kept to the end of the step");
+  text += line("compiled in", fmt::format("{:.2f} s", report.seconds));
+  return text;
+}
+
+std::string reportJson(const PlanFile &file, const CompileReport &report) {
+  const gc::plan::Plan &plan = file.get();
+  TrainingReport facts;
+  fillPlanFacts(facts, plan);
+  const MemoryReport &m = facts.memory;
+  json out;
+  out["model"] = facts.model;
+  out["device"] = facts.device;
+  out["cpu"] = cpuOf(plan);
+  out["batch"] = facts.batch;
+  out["micro_batches"] = facts.microBatches;
+  out["parameters"] = facts.parameters;
+  out["compile_seconds"] = report.seconds;
+  out["memory"] = {{"predicted_peak_bytes", m.predictedPeakBytes},
+                   {"lower_bound_bytes", m.lowerBoundBytes},
+                   {"gap", gapOf(m)},
+                   {"weights_bytes", m.weightsBytes},
+                   {"gradients_bytes", m.gradientsBytes},
+                   {"optimizer_bytes", m.optimizerBytes},
+                   {"activations_bytes", m.activationsBytes},
+                   {"workspace_bytes", m.workspaceBytes},
+                   {"input_bytes", m.inputBytes},
+                   {"fragmentation_bytes", m.fragmentationBytes},
+                   {"arena_bytes", m.arenaBytes}};
+  out["remat"] = {{"policy", facts.remat.policy},
+                  {"retained", facts.remat.retained},
+                  {"recomputed", facts.remat.recomputed},
+                  {"recompute_seconds_predicted", facts.remat.recomputeSecondsPredicted},
+                  {"recompute_fraction", facts.remat.recomputeFraction}};
+  out["commands"] = {{"once", commandsOf(plan.once())},
+                     {"micro_batch", commandsOf(plan.micro_batch())},
+                     {"step", commandsOf(plan.step())},
+                     {"evaluate", commandsOf(plan.evaluate())}};
+  out["kernels"] = kernelsOf(plan);
+  out["keeps_gradients"] = keepsGradients(plan);
+  out["plan_bytes"] = file.sizeBytes();
+  out["compiler"] = json::parse(report.compilerReport, nullptr, /*allow_exceptions=*/false);
+  if (out["compiler"].is_discarded())
+    out["compiler"] = nullptr;
+  return out.dump(1) + "\n";
+}

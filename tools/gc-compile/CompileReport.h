@@ -1,0 +1,18 @@
+// What a finished plan says about itself, for people and as JSON.
+#ifndef GC_TOOLS_GCCOMPILE_COMPILEREPORT_H
+#define GC_TOOLS_GCCOMPILE_COMPILEREPORT_H
+
+#include "runtime/plan/PlanFile.h"
+
+#include <string>
+
+struct CompileReport {
+  double seconds = 0;         // from text to plan
+  std::string compilerReport; // JSON, as the compiler gave it
+};
+
+std::string summaryText(const gc::runtime::PlanFile &plan, const CompileReport &report);
+/// The keys that gc-run's report has too have the same names and meaning.
+std::string reportJson(const gc::runtime::PlanFile &plan, const CompileReport &report);
+
+#endif // GC_TOOLS_GCCOMPILE_COMPILEREPORT_H

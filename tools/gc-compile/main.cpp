@@ -1,0 +1,69 @@
+// gc-compile: a model to a plan. See Arguments.cpp for the flags.
+#include "runtime/report/Sizes.h"
+#include "runtime/weights/AtomicFile.h"
+#include "tools/flags/CommandLine.h"
+#include "tools/flags/ModelFile.h"
+#include "tools/gc-compile/Arguments.h"
+#include "tools/gc-compile/CompileReport.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <optional>
+
+using namespace gc::runtime;
+
+static Result<void> compileToFile(const Arguments &a) {
+  Result<std::string> text = readModelFile(a.model);
+  if (!text)
+    return text.error();
+  if (isPlan(*text))
+    return badInput(fmt::format("'{}' is a plan already; give it to gc-run", displayName(a.model)));
+
+  // Opened first: nobody should wait for a compilation to hear of a misspelled directory.
+  std::optional<AtomicFile> planFile, reportFile;
+  for (auto [path, file] : {std::pair(&a.output, &planFile), std::pair(&a.report, &reportFile)}) {
+    if (path->empty())
+      continue;
+    Result<AtomicFile> created = AtomicFile::create(*path);
+    if (!created)
+      return created.error();
+    file->emplace(std::move(*created));
+  }
+
+  Result<CompiledModel> compiled = compileText(*text, a.model, a.compile);
+  if (!compiled)
+    return compiled.error();
+  const std::vector<uint8_t> &bytes = compiled->result.plan;
+  Result<PlanFile> plan = PlanFile::fromMemory(std::as_bytes(std::span(bytes)), a.model);
+  if (!plan)
+    return runFailed("the compiler made a plan that does not verify, please report this: " +
+                     plan.error().message);
+  CompileReport report{compiled->seconds, compiled->result.report};
+  std::fputs(summaryText(*plan, report).c_str(), stdout);
+  if (planFile) {
+    if (Result<void> done = planFile->write(bytes.data(), bytes.size()); !done)
+      return done;
+    if (Result<void> done = planFile->commit(); !done)
+      return done;
+    fmt::print("{:<11} {}, {}\n", "written", a.output, sizeText(bytes.size()));
+  } else {
+    fmt::print("{:<11} no plan (-o FILE keeps it)\n", "written");
+  }
+  if (reportFile) {
+    if (Result<void> done = reportFile->write(reportJson(*plan, report)); !done)
+      return done;
+    return reportFile->commit();
+  }
+  return {};
+}
+
+int main(int argc, char **argv) {
+  Arguments arguments;
+  int exitCode = 0;
+  if (!parseArguments(argc, argv, arguments, exitCode))
+    return exitCode;
+  if (Result<void> done = compileToFile(arguments); !done)
+    return failWith("gc-compile", done.error());
+  return 0;
+}
