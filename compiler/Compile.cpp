@@ -2,9 +2,13 @@
 #include "compiler/Compile.h"
 #include "compiler/Pipeline.h"
 #include "compiler/PlanBuilder.h"
+#include "compiler/Remat.h"
+#include "compiler/ReplayPlan.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
+#include "passes/CheckMemory.h"
+#include "passes/Rematerialize.h"
 #include "runtime/hal/cpu/library/Library.h"
 #include "llvm/Support/SourceMgr.h"
 #include <chrono>
@@ -30,12 +34,8 @@ std::string unavailable(const CompileOptions &options, int &exitCode) {
   }
   if (options.accumulate < 1)
     return "--accumulate must be at least 1";
-  if (options.accumulate != 1 || options.accumulateAuto)
-    return "gradient accumulation is not available yet; use --accumulate=1";
-  if (options.remat != "none")
-    return "rematerialization is not available yet; use --remat=none";
-  if (options.budgetBytes)
-    return "memory budgets are not available yet; leave --budget out";
+  if (options.accumulateAuto)
+    return "--accumulate=auto is not available yet; use --accumulate=K";
   if (!options.costs.empty())
     return "cost profiles are not available yet; leave --costs out";
   return "";
@@ -50,7 +50,9 @@ public:
 
 private:
   LogicalResult record(Diagnostic &diagnostic) {
-    append(diagnostic, diagnostic.getSeverity() == DiagnosticSeverity::Error ? "" : "note: ");
+    append(diagnostic, diagnostic.getSeverity() == DiagnosticSeverity::Error     ? ""
+                       : diagnostic.getSeverity() == DiagnosticSeverity::Warning ? "warning: "
+                                                                                 : "note: ");
     for (Diagnostic &note : diagnostic.getNotes())
       append(note, "note: ");
     return success();
@@ -79,6 +81,27 @@ CompileResult failedWith(int exitCode, std::string error) {
   result.exitCode = exitCode;
   result.error = std::move(error);
   return result;
+}
+
+// Both replays: of the placed IR, where values have names, and of the plan, which is what runs.
+bool checkMade(ModuleOp module, const MemoryPlan &memory, const std::vector<uint8_t> &plan,
+               CompileResult &result, nlohmann::json &report) {
+  annotate(module, memory);
+  FailureOr<MemoryReplay> values = checkMemory(module);
+  if (failed(values))
+    return false;
+  PlanReplay commands = replayPlan(plan);
+  if (!commands.ok()) {
+    result.error = "the plan does not replay, please report this: " + commands.error;
+    return false;
+  }
+  result.check = commands.text();
+  report["check"] = {{"ops", values->ops},
+                     {"values_read", values->reads},
+                     {"commands", commands.commands},
+                     {"buffers", commands.buffers},
+                     {"buffers_read", commands.reads}};
+  return true;
 }
 
 } // namespace
@@ -115,15 +138,28 @@ CompileResult compileModel(const std::string &text, const std::string &name,
 
   PlanMemoryOptions memoryOptions;
   memoryOptions.reserve = static_cast<int64_t>(runtime::cpu::kTransientPoolBytes);
+  if (RematFailure failure = rematerialize(*module, options, memoryOptions, report);
+      failure.exitCode)
+    return failedWith(failure.exitCode, failure.error);
   FailureOr<MemoryPlan> memory = planMemory(*module, memoryOptions);
   if (failed(memory))
     return failedWith(BadInput, log.text());
+  for (auto function : module->getOps<func::FuncOp>())
+    if (failed(verifyRematerialization(function)))
+      return failedWith(BadInput, log.text());
+  if (options.budgetBytes && memory->arenaBytes > static_cast<int64_t>(options.budgetBytes))
+    return failedWith(NoBudget,
+                      "the placed step needs " + std::to_string(memory->arenaBytes) +
+                          " bytes, more than the budget that its plan promised; please report this");
   FailureOr<std::vector<uint8_t>> plan = buildPlan(*module, *memory, options, report);
   if (failed(plan))
     return failedWith(BadInput, log.text());
 
   CompileResult result;
+  if (options.check && !checkMade(*module, *memory, *plan, result, report))
+    return failedWith(RunFailed, result.error.empty() ? log.text() : result.error);
   result.plan = std::move(*plan);
+  result.warnings = log.text();
   report["compile_seconds"] = secondsSince(start);
   result.report = report.dump();
   return result;

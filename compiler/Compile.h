@@ -35,6 +35,7 @@ struct CompileOptions {
   bool evaluate = false;      // also an inference-mode command list
   int threads = 0;            // that will run the plan; 0: all of this machine
   std::string dumpKernels;    // directory for the generated code
+  bool check = false;         // replay what was made, independently of what made it
 };
 
 struct CompileResult {
@@ -42,6 +43,8 @@ struct CompileResult {
   std::string report; // JSON
   int exitCode = 0;   // as interface.md numbers them
   std::string error;  // every diagnostic, one a line, when exitCode is not 0
+  std::string check;  // what the replay has proven, when it was asked for
+  std::string warnings; // every diagnostic, one a line, when exitCode is 0
 };
 
 /// Compiles the text of a module. `name` names the file in messages. Needs neither data nor device.

@@ -29,6 +29,11 @@ void buildTrainPipeline(OpPassManager &passes, const CompileOptions &options) {
     optimizer.epsilon = options.epsilon;
   }
   passes.addPass(createOptimizerPass(optimizer));
+  if (options.accumulate != 1) {
+    AccumulatePassOptions accumulate;
+    accumulate.microBatches = options.accumulate;
+    passes.addPass(createAccumulatePass(accumulate));
+  }
   passes.addPass(createExpandPass());
   passes.addNestedPass<func::FuncOp>(createFusePass());
   passes.addPass(cpu::createSelectKernelsPass(options.threads));
@@ -49,6 +54,8 @@ struct TrainPipelineOptions : PassPipelineOptions<TrainPipelineOptions> {
   Option<double> beta1{*this, "beta1", llvm::cl::desc("adam: beta 1"), llvm::cl::init(0.9)};
   Option<double> beta2{*this, "beta2", llvm::cl::desc("adam: beta 2"), llvm::cl::init(0.999)};
   Option<double> epsilon{*this, "epsilon", llvm::cl::desc("adam: epsilon"), llvm::cl::init(1e-8)};
+  Option<int64_t> accumulate{*this, "accumulate", llvm::cl::desc("micro-batches in a step"),
+                             llvm::cl::init(1)};
   Option<bool> keepGradients{*this, "keep-gradients",
                              llvm::cl::desc("keep gradients to the end of the step"),
                              llvm::cl::init(false)};
@@ -72,6 +79,7 @@ void registerTrainPipeline() {
         options.beta1 = given.beta1;
         options.beta2 = given.beta2;
         options.epsilon = given.epsilon;
+        options.accumulate = given.accumulate;
         options.keepGradients = given.keepGradients;
         options.evaluate = given.evaluate;
         buildTrainPipeline(passes, options);

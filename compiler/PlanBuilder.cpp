@@ -34,9 +34,11 @@ public:
       addBuffer(buffer);
     addVariables();
     addInputs();
-    for (const PlannedFunction &function : memory.functions)
-      if (failed(addFunction(function)))
-        return failure();
+    // The step's commands are counted on from those of a micro-batch.
+    for (bool step : {false, true})
+      for (const PlannedFunction &function : memory.functions)
+        if ((function.list == "step") == step && failed(addFunction(function)))
+          return failure();
     spanPersistentBuffers();
     if (failed(addKernels()))
       return failure();
@@ -89,8 +91,9 @@ private:
     switch (state.getRole()) {
     case StateRole::Optimizer:
       return plan::BufferKind_OptimizerState;
-    case StateRole::Accumulator:
-      return plan::BufferKind_Gradient;
+    case StateRole::Accumulator: // also what counts micro-batches
+      return cast<ShapedType>(state.getType()).getElementType().isF32() ? plan::BufferKind_Gradient
+                                                                        : plan::BufferKind_State;
     case StateRole::RunningStatistic:
     case StateRole::Generator:
       return plan::BufferKind_State;
@@ -156,23 +159,27 @@ private:
     if (!list)
       list = std::make_unique<plan::CommandListT>();
     commandsOf.clear();
+    int before = planned.list == "step" && plan.micro_batch
+                     ? static_cast<int>(plan.micro_batch->commands.size())
+                     : 0;
+    auto commands = [&] { return before + static_cast<int>(list->commands.size()); };
     for (Operation &op : function.getBody().front().without_terminator()) {
-      int first = static_cast<int>(list->commands.size());
+      int first = commands();
       auto part = [&](unsigned buffer, int64_t offset, int64_t bytes) {
         return addPart(buffer, offset, bytes, first, evaluate);
       };
       if (failed(target.lower(&op, buffersOf(op, planned), part, list->commands)))
         return failure();
-      commandsOf.push_back({first, static_cast<int>(list->commands.size()) - 1});
+      commandsOf.push_back({first, commands() - 1});
       if (auto gradient = dyn_cast<GradientOp>(op))
         keepGradient(gradient, planned);
     }
-    setLives(planned, evaluate, static_cast<int>(list->commands.size()));
+    setLives(planned, evaluate, commands());
     addMetrics(planned, evaluate);
     auto image = llvm::find_if(function.getArguments(), [](BlockArgument argument) {
       return cast<ShapedType>(argument.getType()).getRank() > 0;
     });
-    if (!evaluate && image != function.getArguments().end()) {
+    if (planned.list == "micro_batch" && image != function.getArguments().end()) {
       plan.micro_batches = options.accumulate;
       plan.batch = cast<ShapedType>(image->getType()).getDimSize(0) * plan.micro_batches;
     }

@@ -74,8 +74,7 @@ bool fusibleMayWriteOver(Operation *op, unsigned operand, unsigned result) {
   if (op->getOperand(operand).getType() != op->getResult(result).getType())
     return false;
   auto fusible = dyn_cast<FusibleOpInterface>(op);
-  // Ops outside fusion that declare the interface without overriding it work element by element or
-  // row by row with the row in registers: the same-typed operand is safe.
+  // Dropout, softmax, cross entropy's gradient: element by element or row by row, as promised.
   if (!fusible)
     return true;
   return fusible.getFusionKind() == FusionKind::Elementwise &&

@@ -113,18 +113,25 @@ def Gc_BroadcastOp : Gc_PureOp<"broadcast", [Gc_Differentiable]> {
 def Gc_DropoutOp : Gc_PureOp<"dropout", [InferTypeOpAdaptor, Gc_Differentiable, InPlaceOpInterface]> {
   let summary = "zeroes elements with a probability and scales the rest";
   let description = [{
-    Element i is kept when word i mod 4 of Philox4x32-10, with key (low half of seed, id) and counter
-    (step low, step high, i / 4 low, i / 4 high), is at least `probability` of its range; kept elements are divided by 1 - probability. `generator`
-    holds (seed, step): the same step gives the same mask, so a clone draws the same bits, and the
-    adjoint is the op itself applied to the gradient.
+    Element i is kept when word i mod 4 of Philox4x32-10, with key (low half of seed, high half xor
+    id) and counter (b low, b high, step low, step high) for block b = i / 4, is at least `probability`
+    of its range; kept elements are divided by 1 - probability. `generator` holds (seed, step): the
+    same step gives the same mask, so a clone draws the same bits, and the adjoint is the op itself
+    applied to the gradient.
+
+    Where a step has several micro-batches, `micro_batch` holds the index m of the present one, and
+    b = m * ceil(elements / 4) + i / 4: micro-batches draw different masks, and where the elements are
+    a multiple of four and the batch is the first dimension, together those of the whole batch.
 
     ```mlir
     %g = gc.read @generator : tensor<2xi64>
     %y = gc.dropout %x, %g {probability = 0.1 : f32, id = 3 : i64} : (tensor<8xf32>, tensor<2xi64>) -> tensor<8xf32>
+    %m = gc.read @micro_batch : tensor<1xi64>
+    %y = gc.dropout %x, %g, %m {probability = 0.1 : f32, id = 3 : i64} : (tensor<8xf32>, tensor<2xi64>, tensor<1xi64>) -> tensor<8xf32>
     ```
   }];
-  let arguments = (ins Gc_F32:$input, 1DTensorOf<[I64]>:$generator, F32Attr:$probability,
-      I64Attr:$id);
+  let arguments = (ins Gc_F32:$input, 1DTensorOf<[I64]>:$generator,
+      Optional<1DTensorOf<[I64]>>:$micro_batch, F32Attr:$probability, I64Attr:$id);
   let results = (outs Gc_F32:$output);
   let hasVerifier = 1;
 }

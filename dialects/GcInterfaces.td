@@ -116,6 +116,8 @@ def UpdateOpInterface : OpInterface<"UpdateOpInterface"> {
   let cppNamespace = "::gc";
   let description = [{ An op that changes variables, in place, point by point. }];
   let methods = [
+    InterfaceMethod<"The type that all of the variables have.", "::mlir::Type", "getVariableType",
+      (ins), [{}], [{ return $_op->getOperand(0).getType(); }]>,
     InterfaceMethod<"The variables that the op reads and writes, in the order of `emitUpdate`.",
       "::llvm::SmallVector<::mlir::FlatSymbolRefAttr>", "getVariables", (ins)>,
     InterfaceMethod<[{

@@ -12,7 +12,7 @@ def Gc_Activation : I32EnumAttr<"Activation", "what follows a product in the sam
 // Products that a library computes may carry an epilogue: activation(product + bias + residual).
 class Gc_ProductOp<string mnemonic, list<Trait> traits = []>
     : Gc_PureOp<mnemonic, !listconcat([AttrSizedOperandSegments, Gc_Flops, InferTypeOpAdaptor,
-                                       Gc_Differentiable, InPlaceOpInterface, EpilogueOpInterface],
+                                       Gc_Differentiable, EpilogueOpInterface],
                                       traits)> {
 }
 

@@ -45,6 +45,20 @@ def Gc_AccumulateOp : Gc_UpdateOp<"accumulate"> {
   let assemblyFormat = "$accumulator `,` $gradient attr-dict `:` type($gradient)";
 }
 
+def Gc_ClearOp : Gc_Op<"clear", [DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+    MemoryEffects<[MemWrite]>, DeclareOpInterfaceMethods<UpdateOpInterface, ["getVariableType"]>]> {
+  let summary = "variable = 0";
+  let description = [{
+    Empties an accumulator for the micro-batches of the next step.
+
+    ```mlir
+    gc.clear @"fc.weight.gradient" : tensor<10x32xf32>
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$variable, TypeAttrOf<Gc_F32>:$type);
+  let assemblyFormat = "$variable attr-dict `:` $type";
+}
+
 def Gc_SgdOp : Gc_UpdateOp<"sgd"> {
   let summary = "stochastic gradient descent, as torch.optim.SGD";
   let description = [{
@@ -123,15 +137,19 @@ def Gc_CoefficientsOp : Gc_PureOp<"optimizer_coefficients", [InferTypeOpAdaptor]
 
 def Gc_AdvanceOp : Gc_Op<"advance", [DeclareOpInterfaceMethods<SymbolUserOpInterface>,
     MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "counts a step";
+  let summary = "counts a step, or a micro-batch of a step";
   let description = [{
-    Adds one to the step of a generator variable (seed, step); the last op of a step.
+    Adds one to the step of a generator variable (seed, step); the last op of a step. With `modulo` the
+    variable is a single number that starts again at 0 when it reaches `modulo`: the index of the
+    micro-batch in its step, which is 0 between steps.
 
     ```mlir
     gc.advance @generator
+    gc.advance @micro_batch {modulo = 4 : i64}
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$generator);
+  let arguments = (ins FlatSymbolRefAttr:$generator,
+      ConfinedAttr<OptionalAttr<I64Attr>, [IntPositive]>:$modulo);
   let assemblyFormat = "$generator attr-dict";
 }
 

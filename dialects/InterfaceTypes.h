@@ -37,7 +37,8 @@ int64_t elementCount(mlir::Type type);
 namespace detail {
 double defaultFlops(mlir::Operation *op);
 double defaultBytesMoved(mlir::Operation *op);
-/// A fusible op may write a full result over a full operand of the same element type.
+/// A fusible op may write a full result over a full operand of the same type; other ops that take
+/// this default promise to read each row (or element) before they write it.
 bool fusibleMayWriteOver(mlir::Operation *op, unsigned operand, unsigned result);
 } // namespace detail
 } // namespace gc

@@ -92,7 +92,7 @@ Value ModelBuilder::dropout(StringRef name, Value x, double probability) {
   if (dropouts == 0)
     state("generator", StateRole::Generator, pair, constant(0.0));
   Value generator = read("generator", pair);
-  return create<DropoutOp>(name, x, generator, number(probability),
+  return create<DropoutOp>(name, x, generator, /*micro_batch=*/Value(), number(probability),
                            builder.getI64IntegerAttr(dropouts++));
 }
 

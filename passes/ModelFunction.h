@@ -15,6 +15,7 @@ namespace gc {
 /// Attribute of a function: the command list that it becomes.
 inline constexpr llvm::StringLiteral kListAttr = "gc.list";
 inline constexpr llvm::StringLiteral kMicroBatchList = "micro_batch";
+inline constexpr llvm::StringLiteral kStepList = "step";
 inline constexpr llvm::StringLiteral kEvaluateList = "evaluate";
 /// Attribute of a function's result: its name for the runtime.
 inline constexpr llvm::StringLiteral kOutputAttr = "gc.output";

@@ -85,7 +85,7 @@ public:
     }
     if (generator && train.getOps<AdvanceOp>().empty()) {
       builder.setInsertionPoint(train.getBody().front().getTerminator());
-      AdvanceOp::create(builder, train.getLoc(), symbol(generator.getSymName()));
+      AdvanceOp::create(builder, train.getLoc(), symbol(generator.getSymName()), IntegerAttr());
     }
     return success();
   }

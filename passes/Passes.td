@@ -56,6 +56,35 @@ def OptimizerPass : Pass<"gc-optimizer", "::mlir::ModuleOp"> {
   let dependentDialects = ["::gc::GcDialect", "::mlir::func::FuncDialect"];
 }
 
+def AccumulatePass : Pass<"gc-accumulate", "::mlir::ModuleOp"> {
+  let summary = "rewrites the step into micro-batches";
+  let description = [{
+    @train, and @evaluate where it is, become functions of a K-th of the batch, the gradient's seed
+    1 / K. Gradients add up in accumulators `<parameter>.gradient`; the updates move to @step, marked
+    `gc.list = "step"`, which runs after K micro-batches and empties the accumulators. The result is
+    that of the whole batch up to rounding; a warning names the ops (batch norm) where it is not.
+    Running statistics move once a micro-batch. Dropout draws the masks of the whole batch, by the
+    index of the micro-batch in the state `micro_batch`.
+
+    ```mlir
+    gc.sgd @w, %dw {lr = 0.1 : f32} : (tensor<10x32xf32>) -> ()
+    // becomes
+    gc.accumulate @w.gradient, %dw : tensor<10x32xf32>
+    // and in @step
+    %sum = gc.read @w.gradient : tensor<10x32xf32>
+    gc.sgd @w, %sum {lr = 0.1 : f32} : (tensor<10x32xf32>) -> ()
+    gc.clear @w.gradient : tensor<10x32xf32>
+    ```
+
+    Requires: `--gc-optimizer`; K divides the batch. Guarantees: @train changes accumulators, running
+    statistics and `micro_batch` alone; K = 1 changes nothing.
+  }];
+  let options = [
+    Option<"microBatches", "micro-batches", "int64_t", "1", "micro-batches in a step">
+  ];
+  let dependentDialects = ["::gc::GcDialect", "::mlir::func::FuncDialect"];
+}
+
 def InferencePass : Pass<"gc-inference", "::mlir::ModuleOp"> {
   let summary = "adds the model in inference mode";
   let description = [{
@@ -113,6 +142,36 @@ def FusePass : Pass<"gc-fuse", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::gc::GcDialect"];
 }
 
+def RematerializePass : Pass<"gc-rematerialize", "::mlir::func::FuncOp"> {
+  let summary = "computes activations again instead of keeping them";
+  let description = [{
+    Decides which forward values to keep for the backward pass and clones what makes the others
+    before their use, marked `gc.recomputed`.
+
+    ```mlir
+    %a = gc.relu %c : ...
+    ...
+    %dw = gc.conv2d_grad_filter %a, %dd : ...
+    // becomes
+    %a = gc.relu %c : ...
+    ...
+    %a2 = gc.relu %c {gc.recomputed} : ...
+    %dw = gc.conv2d_grad_filter %a2, %dd : ...
+    ```
+
+    Requires: autodiff, and kernels chosen where workspaces are to count. Guarantees: the same bits;
+    nothing that changes variables runs twice.
+  }];
+  let options = [
+    Option<"policy", "policy", "std::string", "\"none\"",
+           "none, all, sqrt, checkpoints or budget">,
+    Option<"checkpoints", "checkpoints", "int", "1", "how many, for policy=checkpoints">,
+    Option<"budget", "budget", "int64_t", "0",
+           "largest sum of live bytes, variables and inputs left out, for policy=budget">
+  ];
+  let dependentDialects = ["::gc::GcDialect"];
+}
+
 def PlanMemoryPass : Pass<"gc-plan-memory", "::mlir::ModuleOp"> {
   let summary = "gives every value an offset in one arena";
   let description = [{
@@ -129,6 +188,26 @@ def PlanMemoryPass : Pass<"gc-plan-memory", "::mlir::ModuleOp"> {
     Option<"inputSlots", "input-slots", "int", "2", "buffers per input">
   ];
   let dependentDialects = ["::gc::GcDialect"];
+}
+
+def CheckMemoryPass : Pass<"gc-check-memory", "::mlir::ModuleOp"> {
+  let summary = "replays a memory plan and proves it";
+  let description = [{
+    Executes the functions on a map from the arena's bytes to what they hold, with no knowledge of
+    liveness or packing: every operand must still be where its op wrote it; results lie on operands
+    only where the in-place interface allows it; a workspace meets nothing that the op uses;
+    variables change only by updates and are not used stale; inputs are never overwritten; returned
+    values and kept gradients last. Changes nothing.
+
+    ```mlir
+    %0 = gc.neg %x {gc.offsets = array<i64: 2048>} : ...
+    %1 = gc.exp %x {gc.offsets = array<i64: 2048>} : ...   // note: overwritten here
+    %2 = gc.add %0, %1 ...                                 // error: operand #0 is 'neg' ...
+    ```
+
+    Requires: `--gc-plan-memory`. Guarantees: fails, at the op that would read or write the wrong
+    bytes, unless the plan is sound.
+  }];
 }
 
 #endif

@@ -25,11 +25,17 @@ class Planner {
 public:
   Planner(ModuleOp module, const PlanMemoryOptions &options) : module(module), options(options) {}
 
+  int64_t persistentOnly() {
+    placePersistent();
+    for (auto function : module.getOps<func::FuncOp>())
+      if (function->hasAttr("gc.list"))
+        for (BlockArgument argument : function.getArguments())
+          inputBuffer(function, argument);
+    return top;
+  }
+
   FailureOr<MemoryPlan> run() {
-    placeVariables();
-    if (options.reserve > 0)
-      plan.reserved = static_cast<int>(
-          persistent({"library-transients", StorageKind::Workspace, Type(), options.reserve}));
+    placePersistent();
     for (auto function : module.getOps<func::FuncOp>())
       if (failed(collect(function)))
         return failure();
@@ -46,6 +52,13 @@ public:
   }
 
 private:
+  void placePersistent() {
+    placeVariables();
+    if (options.reserve > 0)
+      plan.reserved = static_cast<int>(
+          persistent({"library-transients", StorageKind::Workspace, Type(), options.reserve}));
+  }
+
   unsigned persistent(PlannedBuffer buffer) {
     buffer.offset = top;
     buffer.last = INT32_MAX;
@@ -182,6 +195,10 @@ private:
 
 FailureOr<MemoryPlan> planMemory(ModuleOp module, const PlanMemoryOptions &options) {
   return Planner(module, options).run();
+}
+
+int64_t persistentBytes(ModuleOp module, const PlanMemoryOptions &options) {
+  return Planner(module, options).persistentOnly();
 }
 
 void annotate(ModuleOp module, const MemoryPlan &plan) {

@@ -53,6 +53,9 @@ struct PlanMemoryOptions {
 /// other, so their transient bytes share the same range; persistent ones come first.
 mlir::FailureOr<MemoryPlan> planMemory(mlir::ModuleOp module, const PlanMemoryOptions &options);
 
+/// Bytes that are there throughout, whatever the order of ops: variables, input slots, reserve.
+int64_t persistentBytes(mlir::ModuleOp module, const PlanMemoryOptions &options);
+
 /// Writes the plan into the IR as attributes, for people and for tests.
 void annotate(mlir::ModuleOp module, const MemoryPlan &plan);
 

@@ -1,11 +1,12 @@
-# The lit configuration of the IR tests. lit.site.cfg.py, written by CMake, says where things are.
+# The lit configuration of the tests of IR and tools. lit.site.cfg.py, written by CMake, says where things are.
 import os
+import sys
 
 import lit.formats
 
 config.name = "gc"
 config.test_format = lit.formats.ShTest(execute_external=False)
-config.suffixes = [".mlir"]
+config.suffixes = [".mlir", ".test"]
 config.excludes = ["Inputs"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.gc_build_dir, "test")
@@ -14,3 +15,14 @@ config.test_exec_root = os.path.join(config.gc_build_dir, "test")
 config.environment["PATH"] = os.pathsep.join(
     [config.gc_tools_dir, config.llvm_tools_dir, config.environment.get("PATH", "")]
 )
+# Tests that write fixtures run %python, which is the standard library and nothing else.
+config.substitutions.append(("%python", sys.executable))
+# Tools find data sets where the test says, not where this machine keeps them.
+config.environment["GC_DATASETS"] = os.path.join(config.gc_build_dir, "test", "no-datasets")
+# Tests run side by side; threads that spin while they wait would slow each other down.
+config.environment["OMP_WAIT_POLICY"] = "passive"
+# Scripts of test/tools: %exits CODE COMMAND..., and the folder of the others.
+inputs = os.path.join(config.test_source_root, "tools", "Inputs")
+config.substitutions.append(("%exits", f"{sys.executable} {inputs}/exits.py"))
+config.substitutions.append(("%inputs", inputs))
+config.substitutions.append(("%models", os.path.join(config.test_source_root, "..", "models")))

@@ -113,6 +113,14 @@ FailureOr<int64_t> CpuTarget::workspaceBytes(Operation *op) {
 // Commands
 //===----------------------------------------------------------------------===//
 
+static std::vector<plan::Access> planAccess(const KernelDispatch &dispatch) {
+  std::vector<plan::Access> access;
+  for (BufferAccess one : dispatch.access)
+    access.push_back(one.reads ? (one.writes ? plan::Access_ReadWrite : plan::Access_Read)
+                               : (one.writes ? plan::Access_Write : plan::Access_None));
+  return access;
+}
+
 class CommandWriter {
 public:
   CommandWriter(Operation *op, const OpBuffers &buffers,
@@ -134,6 +142,7 @@ public:
     d.grain = dispatch.grain;
     for (int buffer : dispatch.buffers)
       d.buffers.push_back(resolve(buffer));
+    d.access = planAccess(dispatch);
     add(std::move(d));
   }
 
@@ -248,6 +257,7 @@ void CpuTarget::lowerAttention(Operation *op, const OpBuffers &buffers, PartOf p
       d.grain = dispatch.grain;
       for (int argument : dispatch.buffers)
         d.buffers.push_back(arguments[argument]);
+      d.access = planAccess(dispatch);
       writer.add(std::move(d));
     };
     multiply(attentionScores(s));

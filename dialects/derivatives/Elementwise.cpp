@@ -205,9 +205,12 @@ LogicalResult DropoutOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradi
                                       adjoint::Gradients &gradients) {
   if (needed[0])
     gradients[0] = DropoutOp::create(builder, getLoc(), getType(), resultGradients[0],
-                                     getGenerator(), getProbabilityAttr(), getIdAttr());
+                                     getGenerator(), getMicroBatch(), getProbabilityAttr(),
+                                     getIdAttr());
   return success();
 }
-SavedValues DropoutOp::getSavedValues() { return {{1}, {}}; }
+SavedValues DropoutOp::getSavedValues() {
+  return getMicroBatch() ? SavedValues{{1, 2}, {}} : SavedValues{{1}, {}};
+}
 
 } // namespace gc

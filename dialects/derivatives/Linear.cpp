@@ -29,9 +29,8 @@ LogicalResult Conv2dOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradie
   if (failed(refuseActivation(*this, getActivation())))
     return failure();
   Value dy = resultGradients[0];
-  if (needed[0])
-    gradients[0] = Conv2dGradInputOp::create(builder, getLoc(), getInput().getType(), dy,
-                                             getFilter(), getStridesAttr(), getPaddingAttr());
+  // The filter's gradient first: it is the last to read the input, which can die before the
+  // input's gradient is made.
   bool biasNeeded = getBias() && needed[operandIndex(getBiasMutable())];
   if (needed[1]) {
     auto grad = Conv2dGradFilterOp::create(builder, getLoc(), getFilter().getType(),
@@ -43,6 +42,9 @@ LogicalResult Conv2dOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradie
   } else if (biasNeeded) {
     gradients[operandIndex(getBiasMutable())] = adjoint::sumRows(builder, getLoc(), dy);
   }
+  if (needed[0])
+    gradients[0] = Conv2dGradInputOp::create(builder, getLoc(), getInput().getType(), dy,
+                                             getFilter(), getStridesAttr(), getPaddingAttr());
   if (getResidual() && needed[operandIndex(getResidualMutable())])
     gradients[operandIndex(getResidualMutable())] = dy;
   return success();
@@ -56,12 +58,12 @@ LogicalResult LinearOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradie
   if (failed(refuseActivation(*this, getActivation())))
     return failure();
   Value dy = resultGradients[0];
-  if (needed[0])
-    gradients[0] =
-        LinearGradInputOp::create(builder, getLoc(), getInput().getType(), dy, getWeight());
   if (needed[1])
     gradients[1] =
         LinearGradWeightOp::create(builder, getLoc(), getWeight().getType(), getInput(), dy);
+  if (needed[0])
+    gradients[0] =
+        LinearGradInputOp::create(builder, getLoc(), getInput().getType(), dy, getWeight());
   if (getBias() && needed[operandIndex(getBiasMutable())])
     gradients[operandIndex(getBiasMutable())] = adjoint::sumRows(builder, getLoc(), dy);
   if (getResidual() && needed[operandIndex(getResidualMutable())])

@@ -121,6 +121,8 @@ LogicalResult DropoutOp::verify() {
     return emitOpError() << "probability must be in [0, 1), got " << p;
   if (tensorType(getGenerator()).getDimSize(0) != 2)
     return emitOpError("generator must hold (seed, step)");
+  if (getMicroBatch() && tensorType(getMicroBatch()).getDimSize(0) != 1)
+    return emitOpError("micro_batch must hold one number, the index of the micro-batch");
   return success();
 }
 

@@ -17,6 +17,13 @@ void AccumulateOp::emitUpdate(OpBuilder &b, Location loc, ValueRange operands, V
   results.push_back(arith::AddFOp::create(b, loc, variables[0], operands[0]));
 }
 
+SmallVector<FlatSymbolRefAttr> ClearOp::getVariables() { return {getVariableAttr()}; }
+Type ClearOp::getVariableType() { return getType(); }
+void ClearOp::emitUpdate(OpBuilder &b, Location loc, ValueRange, ValueRange,
+                         SmallVectorImpl<Value> &results) {
+  results.push_back(Formula{b, loc}.constant(0));
+}
+
 SmallVector<FlatSymbolRefAttr> SgdOp::getVariables() {
   SmallVector<FlatSymbolRefAttr> variables{getParameterAttr()};
   if (getVelocityAttr())

@@ -58,6 +58,9 @@ LogicalResult GradientOp::verifySymbolUses(SymbolTableCollection &symbols) {
 LogicalResult AccumulateOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifyVariable(*this, symbols, getAccumulatorAttr(), getGradient().getType());
 }
+LogicalResult ClearOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyVariable(*this, symbols, getVariableAttr(), getType());
+}
 LogicalResult RunningStatsOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (failed(verifyVariable(*this, symbols, getRunningMeanAttr(), getMean().getType())))
     return failure();
@@ -65,7 +68,8 @@ LogicalResult RunningStatsOp::verifySymbolUses(SymbolTableCollection &symbols) {
 }
 LogicalResult AdvanceOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifyVariable(*this, symbols, getGeneratorAttr(),
-                        RankedTensorType::get({2}, IntegerType::get(getContext(), 64)));
+                        RankedTensorType::get({getModulo() ? 1 : 2},
+                                              IntegerType::get(getContext(), 64)));
 }
 
 template <typename Update>

@@ -86,7 +86,8 @@ public:
   /// A micro-batch in inference mode; BadInput when the plan has no evaluate list.
   Status evaluateMicroBatch(uint32_t slot);
 
-  /// Metrics of the last runMicroBatch; a metric that the plan lacks reads 0.
+  /// Metrics of the last runMicroBatch, until finishStep, whose commands may use their bytes; a
+  /// metric that the plan lacks reads 0.
   Metrics metrics() const;
   Metrics evaluateMetrics() const;
 

@@ -94,8 +94,8 @@ Result<void> trainOn(StepExecutor &executor, const PlanInputs &inputs, const Dat
   if (!store)
     return store.error();
   if (!options.dumpGradients.empty() && !keepsGradients(executor.plan()))
-    return badInput("--dump-gradients: this plan keeps no gradients; compile the model with "
-                    "--dump-gradients, or give gc-run the model instead of the plan");
+    return badInput("--dump-gradients: this plan keeps no gradients; compile it with gc-compile "
+                    "--keep-gradients, or give gc-run the model instead of the plan");
   Result<TrainingPosition> position = prepareVariables(*store, options);
   if (!position)
     return position.error();

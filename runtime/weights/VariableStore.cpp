@@ -306,7 +306,7 @@ Result<void> VariableStore::saveGradients(const std::string &path) {
     if (variable.role == Role::Parameter && variable.gradientBuffer >= 0)
       selection.push_back(&variable);
   if (selection.empty())
-    return badInput("this plan keeps no gradients; compile the model with --dump-gradients");
+    return badInput("this plan keeps no gradients; compile it with gc-compile --keep-gradients");
   return saveSelection(path, selection, /*gradients=*/true, {});
 }
 

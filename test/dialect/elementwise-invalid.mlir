@@ -40,6 +40,14 @@ func.func @dropout_probability(%x: tensor<8xf32>, %g: tensor<2xi64>) {
 
 // -----
 
+func.func @dropout_micro_batch(%x: tensor<8xf32>, %g: tensor<2xi64>, %m: tensor<2xi64>) {
+  // expected-error @below {{micro_batch must hold one number, the index of the micro-batch}}
+  %y = gc.dropout %x, %g, %m {probability = 0.5 : f32, id = 0 : i64} : (tensor<8xf32>, tensor<2xi64>, tensor<2xi64>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
 func.func @dropout_generator(%x: tensor<8xf32>, %g: tensor<3xi64>) {
   // expected-error @below {{generator must hold (seed, step)}}
   %y = gc.dropout %x, %g {probability = 0.5 : f32, id = 0 : i64} : (tensor<8xf32>, tensor<3xi64>) -> tensor<8xf32>

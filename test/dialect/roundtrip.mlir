@@ -17,6 +17,8 @@ gc.state @p.m optimizer : tensor<4xf32> = #gc.init<constant, [0.0]>
 gc.state @p.v optimizer : tensor<4xf32> = #gc.init<constant, [0.0]>
 // CHECK: gc.state @p.gradient accumulator
 gc.state @p.gradient accumulator : tensor<4xf32> = #gc.init<constant, [0.0]>
+// CHECK: gc.state @micro_batch accumulator : tensor<1xi64>
+gc.state @micro_batch accumulator : tensor<1xi64> = #gc.init<constant, [0.0]>
 // CHECK: gc.state @generator generator : tensor<2xi64>
 gc.state @generator generator : tensor<2xi64> = #gc.init<constant, [0.0]>
 
@@ -59,6 +61,9 @@ func.func @elementwise(%x: tensor<8x4xf32>, %b: tensor<4xf32>) -> tensor<8x4xf32
   %g = gc.read @generator : tensor<2xi64>
   // CHECK: gc.dropout %{{.*}}, %{{.*}} {id = 3 : i64, probability = 5.000000e-01 : f32}
   %17 = gc.dropout %16, %g {probability = 0.5 : f32, id = 3 : i64} : (tensor<8x4xf32>, tensor<2xi64>) -> tensor<8x4xf32>
+  %micro = gc.read @micro_batch : tensor<1xi64>
+  // CHECK: gc.dropout %{{.*}}, %{{.*}}, %{{.*}} {id = 3 : i64, probability = 5.000000e-01 : f32}
+  %dropped = gc.dropout %16, %g, %micro {probability = 0.5 : f32, id = 3 : i64} : (tensor<8x4xf32>, tensor<2xi64>, tensor<1xi64>) -> tensor<8x4xf32>
   return %17 : tensor<8x4xf32>
 }
 
@@ -201,6 +206,8 @@ func.func @training(%d: tensor<4xf32>) {
   gc.gradient @p, %d : tensor<4xf32>
   // CHECK: gc.accumulate @p.gradient, %{{.*}} : tensor<4xf32>
   gc.accumulate @p.gradient, %d : tensor<4xf32>
+  // CHECK: gc.clear @p.gradient : tensor<4xf32>
+  gc.clear @p.gradient : tensor<4xf32>
   // CHECK: gc.sgd @p, %{{[^ ]*}} {lr = 5.000000e-01 : f32}
   gc.sgd @p, %d {lr = 0.5 : f32} : (tensor<4xf32>) -> ()
   // CHECK: gc.sgd @p velocity @p.m, %{{[^ ]*}}, %{{[^ ]*}} {lr = 5.000000e-01 : f32, momentum = 5.000000e-01 : f32, nesterov = true}
@@ -211,6 +218,8 @@ func.func @training(%d: tensor<4xf32>) {
   gc.adamw @p moments @p.m, @p.v, %d, %c {lr = 0.5 : f32, beta1 = 0.5 : f32, beta2 = 0.5 : f32, epsilon = 0.5 : f32, weight_decay = 0.5 : f32} : (tensor<4xf32>, tensor<2xf32>) -> ()
   // CHECK: gc.advance @generator
   gc.advance @generator
+  // CHECK: gc.advance @micro_batch {modulo = 4 : i64}
+  gc.advance @micro_batch {modulo = 4 : i64}
   return
 }
 

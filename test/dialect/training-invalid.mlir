@@ -46,6 +46,43 @@ func.func @accumulate_unknown(%x: tensor<4xf32>) {
 
 // expected-note @below {{declared here}}
 gc.parameter @p : tensor<4xf32> = #gc.init<constant, [0.0]>
+func.func @clear_type() {
+  // expected-error @below {{uses 'p' as 'tensor<5xf32>', but it is declared as 'tensor<4xf32>'}}
+  gc.clear @p : tensor<5xf32>
+  return
+}
+
+// -----
+
+func.func @clear_unknown() {
+  // expected-error @below {{refers to 'nothing', which is not declared}}
+  gc.clear @nothing : tensor<5xf32>
+  return
+}
+
+// -----
+
+// expected-note @below {{declared here}}
+gc.state @generator generator : tensor<2xi64> = #gc.init<constant, [0.0]>
+func.func @advance_modulo_type() {
+  // expected-error @below {{uses 'generator' as 'tensor<1xi64>', but it is declared as 'tensor<2xi64>'}}
+  gc.advance @generator {modulo = 4 : i64}
+  return
+}
+
+// -----
+
+gc.state @m accumulator : tensor<1xi64> = #gc.init<constant, [0.0]>
+func.func @advance_modulo_zero() {
+  // expected-error @below {{attribute 'modulo' failed to satisfy constraint}}
+  gc.advance @m {modulo = 0 : i64}
+  return
+}
+
+// -----
+
+// expected-note @below {{declared here}}
+gc.parameter @p : tensor<4xf32> = #gc.init<constant, [0.0]>
 func.func @advance_type() {
   // expected-error @below {{uses 'p' as 'tensor<2xi64>', but it is declared as 'tensor<4xf32>'}}
   gc.advance @p

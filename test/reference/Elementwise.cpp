@@ -12,16 +12,20 @@ namespace {
 double normalCdf(double x) { return 0.5 * (1 + std::erf(x / std::sqrt(2.0))); }
 double normalDensity(double x) { return std::exp(-x * x / 2) / std::sqrt(2 * M_PI); }
 
-// Key (seed, id), low words; counter (step, i / 4), two words each; word i mod 4 of the block.
-void dropout(DropoutOp op, const Tensor &x, const Tensor &generator, Tensor &y) {
+// Key: the seed, its high half xor the id; counter (block, step), two words each; word i mod 4 of
+// block i / 4, counted through the micro-batches.
+void dropout(DropoutOp op, Operands operands, Tensor &y) {
+  const Tensor &x = operands[0], &generator = operands[1];
   auto seed = static_cast<uint64_t>(generator[0]), step = static_cast<uint64_t>(generator[1]);
-  runtime::Philox philox((seed & 0xffffffff) | (static_cast<uint64_t>(op.getId()) << 32));
+  runtime::Philox philox(seed ^ (static_cast<uint64_t>(op.getId()) << 32));
   double probability = number(op.getProbability());
+  auto microBatch = static_cast<int64_t>(op.getMicroBatch() ? operands[2][0] : 0);
+  int64_t start = microBatch * ((x.size() + 3) / 4);
   for (int64_t i = 0; i < x.size(); ++i) {
-    auto group = static_cast<uint64_t>(i / 4);
+    auto group = static_cast<uint64_t>(start + i / 4);
     auto words = philox(
-        runtime::Philox::Block{static_cast<uint32_t>(step), static_cast<uint32_t>(step >> 32),
-                               static_cast<uint32_t>(group), static_cast<uint32_t>(group >> 32)});
+        runtime::Philox::Block{static_cast<uint32_t>(group), static_cast<uint32_t>(group >> 32),
+                               static_cast<uint32_t>(step), static_cast<uint32_t>(step >> 32)});
     y[i] = words[i % 4] >= probability * 4294967296.0 ? x[i] / (1 - probability) : 0;
   }
 }
@@ -79,7 +83,7 @@ bool evaluateElementwise(Operation *op, Operands x, Results y) {
         return true;
       })
       .Case([&](DropoutOp o) {
-        dropout(o, x[0], x[1], y[0]);
+        dropout(o, x, y[0]);
         return true;
       })
       .Default([](Operation *) { return false; });

@@ -104,10 +104,20 @@ private:
           }
           return success();
         })
+        .Case([&](ClearOp o) {
+          if (!take({o.getVariable()}))
+            return failure();
+          for (int64_t i = 0; i < v[0]->size(); ++i)
+            (*v[0])[i] = 0;
+          return success();
+        })
         .Case([&](AdvanceOp o) {
           if (!take({o.getGenerator()}))
             return failure();
-          (*v[0])[1] += 1;
+          double &count = (*v[0])[o.getModulo() ? 0 : 1];
+          count += 1;
+          if (o.getModulo() && count == static_cast<double>(*o.getModulo()))
+            count = 0;
           return success();
         })
         .Default(

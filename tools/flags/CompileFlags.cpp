@@ -42,9 +42,9 @@ void CompileFlags::add(CLI::App &app) {
                           "Micro-batches in a step, or auto; the model's batch is the whole batch")
                ->capture_default_str(),
            group);
-  remember(app.add_option("--remat", c.remat, "none, all, sqrt or checkpoints:N")
-               ->capture_default_str(),
-           group);
+  remember(
+      app.add_option("--remat", c.remat, "none, all, sqrt or checkpoints:N")->capture_default_str(),
+      group);
   remember(app.add_option("--budget", budget,
                           "Peak of all bytes, such as 1.5GB (10^9), 1.5GiB (2^30) or plain bytes"),
            group);
@@ -105,8 +105,7 @@ Result<void> CompileFlags::readBudget() {
 Result<void> CompileFlags::finish() {
   gc::CompileOptions &c = options;
   c.lr = lrOption->count() ? lr : 1e-3;
-  c.weightDecay =
-      weightDecayOption->count() ? weightDecay : (c.optimizer == "adamw" ? 0.01 : 0.0);
+  c.weightDecay = weightDecayOption->count() ? weightDecay : (c.optimizer == "adamw" ? 0.01 : 0.0);
   if (Result<void> fine = checkOptimizer(); !fine)
     return fine;
   if (Result<void> fine = readAccumulate(); !fine)

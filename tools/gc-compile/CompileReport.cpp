@@ -43,8 +43,8 @@ std::string summaryText(const PlanFile &file, const CompileReport &report) {
   std::string cpu = cpuOf(plan);
   text += line("target", facts.device + (cpu.empty() ? "" : ", " + cpu));
   text += line("plan peak", sizeText(m.predictedPeakBytes));
-  text += line("", fmt::format("lower bound {}, gap {:.2f} %", sizeText(m.lowerBoundBytes),
-                               100 * gapOf(m)));
+  text += line(
+      "", fmt::format("lower bound {}, gap {:.2f} %", sizeText(m.lowerBoundBytes), 100 * gapOf(m)));
   std::pair<const char *, uint64_t> parts[] = {{"weights", m.weightsBytes},
                                                {"gradients", m.gradientsBytes},
                                                {"optimizer", m.optimizerBytes},
@@ -57,8 +57,8 @@ std::string summaryText(const PlanFile &file, const CompileReport &report) {
     text += line(label, fmt::format("{:<13} {}", name, sizeText(bytes)));
     label = "";
   }
-  std::string commands = fmt::format("{} in a step", commandsOf(plan.micro_batch()) +
-                                                         commandsOf(plan.step()));
+  std::string commands =
+      fmt::format("{} in a step", commandsOf(plan.micro_batch()) + commandsOf(plan.step()));
   if (size_t evaluate = commandsOf(plan.evaluate()))
     commands += fmt::format(", {} in inference mode", evaluate);
   text += line("commands", fmt::format("{}, {} generated kernels", commands, kernelsOf(plan)));

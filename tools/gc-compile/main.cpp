@@ -41,6 +41,10 @@ static Result<void> compileToFile(const Arguments &a) {
                      plan.error().message);
   CompileReport report{compiled->seconds, compiled->result.report};
   std::fputs(summaryText(*plan, report).c_str(), stdout);
+  if (a.compile.check && compiled->result.check.empty())
+    return runFailed("--check: the compiler did not say what it has checked, please report this");
+  if (a.compile.check)
+    fmt::print("{:<11} {}\n", "checked", compiled->result.check);
   if (planFile) {
     if (Result<void> done = planFile->write(bytes.data(), bytes.size()); !done)
       return done;

@@ -70,8 +70,7 @@ FailureOr<std::vector<KernelSignature>> readSignatures(ModuleOp module) {
 }
 
 /// Turns the translated function into the body and adds the entry point around it.
-void addEntryPoint(llvm::Module &module, const KernelSignature &signature,
-                   const HostTarget &host) {
+void addEntryPoint(llvm::Module &module, const KernelSignature &signature, const HostTarget &host) {
   llvm::LLVMContext &context = module.getContext();
   llvm::Function *body = module.getFunction(signature.name);
   body->setName(signature.name + ".body");
@@ -228,9 +227,7 @@ llvm::Error compileShards(MutableArrayRef<Shard> shards, const HostTarget &host,
 } // namespace
 
 FailureOr<KernelLibrary> compileKernels(ModuleOp module, const CodegenOptions &options) {
-  auto fail = [&](llvm::Error error) {
-    return module.emitError(llvm::toString(std::move(error)));
-  };
+  auto fail = [&](llvm::Error error) { return module.emitError(llvm::toString(std::move(error))); };
   if (!options.dumpDirectory.empty()) {
     if (std::error_code code = llvm::sys::fs::create_directories(options.dumpDirectory))
       return module.emitError("cannot create '" + options.dumpDirectory + "': " + code.message());
@@ -270,9 +267,9 @@ FailureOr<KernelLibrary> compileKernels(ModuleOp module, const CodegenOptions &o
   if (!linked)
     return fail(linked.takeError());
   if (!options.dumpDirectory.empty())
-    if (llvm::Error error = writeFile(
-            options.dumpDirectory, "kernels.so",
-            StringRef(reinterpret_cast<const char *>(linked->data()), linked->size())))
+    if (llvm::Error error =
+            writeFile(options.dumpDirectory, "kernels.so",
+                      StringRef(reinterpret_cast<const char *>(linked->data()), linked->size())))
       return fail(std::move(error));
 
   KernelLibrary library;

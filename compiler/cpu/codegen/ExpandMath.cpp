@@ -59,9 +59,7 @@ public:
   Value compare(arith::CmpFPredicate predicate, Value a, Value b) {
     return make<arith::CmpFOp>(predicate, a, b);
   }
-  Value select(Value condition, Value a, Value b) {
-    return make<arith::SelectOp>(condition, a, b);
-  }
+  Value select(Value condition, Value a, Value b) { return make<arith::SelectOp>(condition, a, b); }
   /// NaN stays NaN: it compares false.
   Value atMost(Value a, double bound) {
     Value limit = constant(bound);
@@ -116,8 +114,8 @@ Reduced reduceByLn2(Arithmetic &a, Value x) {
 
 /// e^r − 1 for |r| ≤ ln(2)/2: r + r²·p(r).
 Value expm1Reduced(Arithmetic &a, Value r) {
-  Value p = a.polynomial(r, {0.5, 0.166665769897, 0.0416665546172, 0.00836317905272,
-                             0.00139261835877});
+  Value p =
+      a.polynomial(r, {0.5, 0.166665769897, 0.0416665546172, 0.00836317905272, 0.00139261835877});
   return a.fma(a.mul(r, r), p, r);
 }
 
@@ -156,8 +154,8 @@ Value expandLog(Arithmetic &a, Value x) {
   Value k = a.sub(a.toFloat(exponent), a.select(subnormal, a.constant(23.0), zero));
   Value s = a.div(f, a.add(f, a.constant(2.0)));
   Value z = a.mul(s, s);
-  Value tail = a.mul(z, a.polynomial(z, {0.66666666554, 0.400001222118, 0.285507786332,
-                                         0.233316144718}));
+  Value tail =
+      a.mul(z, a.polynomial(z, {0.66666666554, 0.400001222118, 0.285507786332, 0.233316144718}));
   Value halfSquare = a.mul(a.mul(f, f), a.constant(0.5));
   Value low = a.fma(s, a.add(halfSquare, tail), a.mul(k, a.constant(ln2Low)));
   Value result = a.fma(k, a.constant(ln2High), a.sub(f, a.sub(halfSquare, low)));
@@ -174,13 +172,12 @@ Value expandLog(Arithmetic &a, Value x) {
 Value expandErf(Arithmetic &a, Value x) {
   Value clamped = a.atLeast(a.atMost(x, 3.92), -3.92);
   Value u = a.fma(a.mul(clamped, clamped), a.constant(0.1301541030406952), a.constant(-1.0));
-  Value p = a.polynomial(
-      u, {0.36073681712150574,   -0.18010859191417694,   0.1340847909450531,
-          -0.10918053984642029,  0.09059291332960129,    -0.0740041509270668,
-          0.05842158943414688,   -0.04351752623915672,   0.029621368274092674,
-          -0.01978485845029354,  0.01432561594992876,    -0.007950687780976295,
-          0.001833373331464827,  -0.0011922027915716171, 0.0021241232752799988,
-          -0.0009000014397315681});
+  Value p = a.polynomial(u, {0.36073681712150574, -0.18010859191417694, 0.1340847909450531,
+                             -0.10918053984642029, 0.09059291332960129, -0.0740041509270668,
+                             0.05842158943414688, -0.04351752623915672, 0.029621368274092674,
+                             -0.01978485845029354, 0.01432561594992876, -0.007950687780976295,
+                             0.001833373331464827, -0.0011922027915716171, 0.0021241232752799988,
+                             -0.0009000014397315681});
   return a.mul(clamped, p);
 }
 
@@ -245,16 +242,15 @@ private:
     OpBuilder builder(op);
     Arithmetic a(builder, op->getLoc(), type);
     Value x = op->getOperand(0);
-    Value result = llvm::TypeSwitch<Operation *, Value>(op)
-                       .Case<math::ExpOp>([&](auto) { return expandExp(a, x); })
-                       .Case<math::ExpM1Op>([&](auto) { return expandExpm1(a, x); })
-                       .Case<math::LogOp>([&](auto) { return expandLog(a, x); })
-                       .Case<math::ErfOp>([&](auto) { return expandErf(a, x); })
-                       .Case<math::TanhOp>([&](auto) { return expandTanh(a, x); })
-                       .Case<math::RsqrtOp>([&](auto rsqrt) {
-                         return expandRsqrt(a, builder, rsqrt);
-                       })
-                       .Default([](auto) { return Value(); });
+    Value result =
+        llvm::TypeSwitch<Operation *, Value>(op)
+            .Case<math::ExpOp>([&](auto) { return expandExp(a, x); })
+            .Case<math::ExpM1Op>([&](auto) { return expandExpm1(a, x); })
+            .Case<math::LogOp>([&](auto) { return expandLog(a, x); })
+            .Case<math::ErfOp>([&](auto) { return expandErf(a, x); })
+            .Case<math::TanhOp>([&](auto) { return expandTanh(a, x); })
+            .Case<math::RsqrtOp>([&](auto rsqrt) { return expandRsqrt(a, builder, rsqrt); })
+            .Default([](auto) { return Value(); });
     if (!result)
       return op->emitError("has no expansion for the CPU; add one to ExpandMath.cpp");
     op->getResult(0).replaceAllUsesWith(result);

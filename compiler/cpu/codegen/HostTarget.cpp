@@ -51,9 +51,9 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> HostTarget::createMachine()
   // Only math.fma becomes a fused multiply-add: whether a product is rounded must not depend on
   // what happens to stand next to it, or a recomputed value differs from the first one.
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
-      tripleObject, cpu, featureString, options, llvm::Reloc::PIC_, std::nullopt,
-      llvm::CodeGenOptLevel::Aggressive));
+  std::unique_ptr<llvm::TargetMachine> machine(
+      target->createTargetMachine(tripleObject, cpu, featureString, options, llvm::Reloc::PIC_,
+                                  std::nullopt, llvm::CodeGenOptLevel::Aggressive));
   if (!machine)
     return llvm::createStringError("LLVM cannot create a target machine for '" + triple + "'");
   return machine;

@@ -15,8 +15,8 @@ namespace gc::cpu {
 /// distinct arguments must not overlap. Items [begin, end) are computed.
 struct KernelLibrary {
   std::vector<uint8_t> object;
-  std::vector<std::string> symbols; // in the order of the functions in the module
-  std::string cpu;                  // LLVM's name of the CPU, e.g. "znver4"
+  std::vector<std::string> symbols;  // in the order of the functions in the module
+  std::string cpu;                   // LLVM's name of the CPU, e.g. "znver4"
   std::vector<std::string> features; // what the code may use of it, e.g. "avx512f"
 };
 

@@ -51,48 +51,48 @@ LogicalResult emitBatchStats(BatchStatsOp op, OpKernels &kernels) {
   kernels.add("chunks", {kernels.operand(0, {rows, channels}), partials}, chunks.count,
               grainOf(chunks.rows * channels),
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
-    Value block = k.stackArray({channels});
-    k.loop(begin, end, [&](Expr chunk) {
-      addMomentsOfRows(k, buffers[0], buffers[1], block, chunk,
-                       itemRange(k, chunk, chunk + 1, chunks.rows, rows), channels);
-    });
-  });
+                Value block = k.stackArray({channels});
+                k.loop(begin, end, [&](Expr chunk) {
+                  addMomentsOfRows(k, buffers[0], buffers[1], block, chunk,
+                                   itemRange(k, chunk, chunk + 1, chunks.rows, rows), channels);
+                });
+              });
   // All chunks have the same weight but the last.
   int64_t lastRows = rows - (chunks.count - 1) * chunks.rows;
   kernels.add("combine", {partials, kernels.result(0), kernels.result(1)},
               (channels + lanes - 1) / lanes, grainOf(2 * chunks.count * lanes),
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
-    Range range = itemRange(k, begin, end, lanes, channels);
-    Value mean = buffers[1], rstd = buffers[2];
-    Expr zero = k.index(0), one = k.index(1), last = k.index(chunks.count - 1);
-    auto partial = [&](Expr which, Expr chunk, Expr c) {
-      return k.load(buffers[0], {which, chunk, c});
-    };
-    auto forEach = [&](llvm::function_ref<void(Expr)> each) {
-      k.loop(range.begin, range.end, each);
-    };
-    double weight = double(chunks.rows) / rows, lastWeight = double(lastRows) / rows;
-    forEach([&](Expr c) { k.store(partial(zero, last, c) * lastWeight, mean, {c}); });
-    k.loop(zero, last, [&](Expr chunk) {
-      forEach([&](Expr c) {
-        k.store(k.load(mean, {c}) + partial(zero, chunk, c) * weight, mean, {c});
-      });
-    });
-    auto squares = [&](Expr chunk, Expr c, int64_t count) {
-      Expr shift = partial(zero, chunk, c) - k.load(mean, {c});
-      return partial(one, chunk, c) + shift * shift * double(count);
-    };
-    forEach([&](Expr c) { k.store(squares(last, c, lastRows), rstd, {c}); });
-    k.loop(zero, last, [&](Expr chunk) {
-      forEach([&](Expr c) {
-        k.store(k.load(rstd, {c}) + squares(chunk, c, chunks.rows), rstd, {c});
-      });
-    });
-    forEach([&](Expr c) {
-      Expr variance = k.load(rstd, {c}) / double(rows);
-      k.store(k.f32(1) / k.sqrt(variance + epsilon), rstd, {c});
-    });
-  });
+                Range range = itemRange(k, begin, end, lanes, channels);
+                Value mean = buffers[1], rstd = buffers[2];
+                Expr zero = k.index(0), one = k.index(1), last = k.index(chunks.count - 1);
+                auto partial = [&](Expr which, Expr chunk, Expr c) {
+                  return k.load(buffers[0], {which, chunk, c});
+                };
+                auto forEach = [&](llvm::function_ref<void(Expr)> each) {
+                  k.loop(range.begin, range.end, each);
+                };
+                double weight = double(chunks.rows) / rows, lastWeight = double(lastRows) / rows;
+                forEach([&](Expr c) { k.store(partial(zero, last, c) * lastWeight, mean, {c}); });
+                k.loop(zero, last, [&](Expr chunk) {
+                  forEach([&](Expr c) {
+                    k.store(k.load(mean, {c}) + partial(zero, chunk, c) * weight, mean, {c});
+                  });
+                });
+                auto squares = [&](Expr chunk, Expr c, int64_t count) {
+                  Expr shift = partial(zero, chunk, c) - k.load(mean, {c});
+                  return partial(one, chunk, c) + shift * shift * double(count);
+                };
+                forEach([&](Expr c) { k.store(squares(last, c, lastRows), rstd, {c}); });
+                k.loop(zero, last, [&](Expr chunk) {
+                  forEach([&](Expr c) {
+                    k.store(k.load(rstd, {c}) + squares(chunk, c, chunks.rows), rstd, {c});
+                  });
+                });
+                forEach([&](Expr c) {
+                  Expr variance = k.load(rstd, {c}) / double(rows);
+                  k.store(k.f32(1) / k.sqrt(variance + epsilon), rstd, {c});
+                });
+              });
   return success();
 }
 

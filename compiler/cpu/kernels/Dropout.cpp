@@ -1,8 +1,9 @@
 //===- Dropout.cpp - Random zeros that can be drawn again -----------------===//
 //
 // Philox4x32-10 (Salmon et al. 2011): ten rounds of multiplication and exclusive or turn a counter
-// and a key into four random words. Counter: (i / 4, step) as two 64-bit numbers; key: the seed,
-// its high half mixed with the op's id. Any element can be drawn at any time, in any order.
+// and a key into four random words. Counter: (i / 4, step) as two 64-bit numbers, i counted through
+// the micro-batches of a step; key: the seed, its high half mixed with the op's id. Any element can
+// be drawn at any time, in any order.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/cpu/kernels/OpKernels.h"
@@ -44,40 +45,46 @@ LogicalResult emitDropout(DropoutOp op, OpKernels &kernels) {
   int64_t quads = (elements + 3) / 4;
   SmallVector<BufferUse> uses{kernels.operand(0, {elements}), kernels.operand(1),
                               kernels.result(0, {elements})};
+  if (op.getMicroBatch())
+    uses.push_back(kernels.operand(2));
   kernels.add("", uses, (quads + itemQuads - 1) / itemQuads, grainOf(8 * 4 * itemQuads),
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
-    Type i32 = k.builder.getI32Type(), i64 = k.builder.getI64Type();
-    auto split = [&](Expr number) {
-      return Words{k.narrow(number, i32), k.narrow(number >> 32, i32)};
-    };
-    Words key = split(k.load(buffers[1], {k.index(0)}));
-    key.high = key.high ^ k.i32(id);
-    Words step = split(k.load(buffers[1], {k.index(1)}));
-    auto draw = [&](Expr quad) {
-      Words position = split(k.fromIndex(quad, i64));
-      return philox(k, {position.low, position.high, step.low, step.high}, key);
-    };
-    auto write = [&](Expr at, Expr word) {
-      Expr keep = k.wrap(arith::CmpIOp::create(k.builder, k.location, arith::CmpIPredicate::uge,
-                                               word, k.i32(threshold)));
-      Expr kept = k.load(buffers[0], {at}) * k.f32(scale);
-      k.store(k.select(keep, kept, k.f32(0)), buffers[2], {at});
-    };
-    Range range = itemRange(k, begin, end, itemQuads, elements / 4);
-    k.loop(range.begin, range.end, [&](Expr quad) {
-      for (auto [i, word] : llvm::enumerate(draw(quad)))
-        write(quad * 4 + double(i), word);
-    });
-    // Who has the last item also has the elements after the last whole four.
-    if (elements % 4 != 0) {
-      Expr isLast = (end == k.index((quads + itemQuads - 1) / itemQuads)) & (begin < end);
-      k.when(isLast, [&] {
-        SmallVector<Expr> words = draw(k.index(elements / 4));
-        for (int64_t i = elements / 4 * 4; i < elements; ++i)
-          write(k.index(i), words[i % 4]);
-      });
-    }
-  });
+                Type i32 = k.builder.getI32Type(), i64 = k.builder.getI64Type();
+                auto split = [&](Expr number) {
+                  return Words{k.narrow(number, i32), k.narrow(number >> 32, i32)};
+                };
+                Words key = split(k.load(buffers[1], {k.index(0)}));
+                key.high = key.high ^ k.i32(id);
+                Words step = split(k.load(buffers[1], {k.index(1)}));
+                // A micro-batch draws where the one before it ended.
+                Expr start =
+                    op.getMicroBatch() ? k.load(buffers[3], {k.index(0)}) * k.i64(quads) : k.i64(0);
+                auto draw = [&](Expr quad) {
+                  Words position = split(start + k.fromIndex(quad, i64));
+                  return philox(k, {position.low, position.high, step.low, step.high}, key);
+                };
+                auto write = [&](Expr at, Expr word) {
+                  Expr keep = k.wrap(arith::CmpIOp::create(
+                      k.builder, k.location, arith::CmpIPredicate::uge, word, k.i32(threshold)));
+                  Expr kept = k.load(buffers[0], {at}) * k.f32(scale);
+                  k.store(k.select(keep, kept, k.f32(0)), buffers[2], {at});
+                };
+                Range range = itemRange(k, begin, end, itemQuads, elements / 4);
+                k.loop(range.begin, range.end, [&](Expr quad) {
+                  for (auto [i, word] : llvm::enumerate(draw(quad)))
+                    write(quad * 4 + double(i), word);
+                });
+                // Who has the last item also has the elements after the last whole four.
+                if (elements % 4 != 0) {
+                  Expr isLast =
+                      (end == k.index((quads + itemQuads - 1) / itemQuads)) & (begin < end);
+                  k.when(isLast, [&] {
+                    SmallVector<Expr> words = draw(k.index(elements / 4));
+                    for (int64_t i = elements / 4 * 4; i < elements; ++i)
+                      write(k.index(i), words[i % 4]);
+                  });
+                }
+              });
   return success();
 }
 

@@ -227,17 +227,18 @@ void addElementwise(const Group &group, const GroupBody &body, OpKernels &kernel
   int64_t items = (group.rows + itemRows - 1) / itemRows;
   kernels.add("", body.uses, items, grainOf(itemRows * group.channels),
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
-    RowWriter writer = body.writer(k, kernels, buffers, itemRows);
-    writer.forRows(itemRange(k, begin, end, itemRows, group.rows),
-                   [&](Expr row, RowWriter::Store store) {
-      if (group.isFlat)
-        body.compute(k, buffers, {row, {}}, store);
-      else
-        k.loop(k.index(0), k.index(group.channels),
-               [&](Expr channel) { body.compute(k, buffers, {row, channel}, store); });
-    });
-    writer.finish();
-  });
+                RowWriter writer = body.writer(k, kernels, buffers, itemRows);
+                writer.forRows(itemRange(k, begin, end, itemRows, group.rows),
+                               [&](Expr row, RowWriter::Store store) {
+                                 if (group.isFlat)
+                                   body.compute(k, buffers, {row, {}}, store);
+                                 else
+                                   k.loop(k.index(0), k.index(group.channels), [&](Expr channel) {
+                                     body.compute(k, buffers, {row, channel}, store);
+                                   });
+                               });
+                writer.finish();
+              });
 }
 
 /// Computes `rows`, summands added to `sums`, an array [sums, channels] or, with `chunk`, the
@@ -264,36 +265,39 @@ void addSums(const Group &group, const GroupBody &body, OpKernels &kernels) {
   SmallVector<BufferUse> uses = body.uses;
   uses.push_back(kernels.scratch({count, chunks.count, group.channels}));
   bool inBlocks = chunks.rows > 2 * blockRows;
-  kernels.add("sums", uses, chunks.count, grainOf(chunks.rows * group.channels),
-              [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
-    Value partials = buffers.back();
-    Value block = inBlocks ? k.stackArray({count, group.channels}) : Value();
-    // Blocks start at multiples of 64 rows of a chunk, so at whole vectors if the chunk does.
-    RowWriter writer = body.writer(k, kernels, buffers, chunks.rows);
-    auto forEach = [&](llvm::function_ref<void(Expr sum, Expr channel)> each) {
-      for (int64_t sum = 0; sum < count; ++sum)
-        k.loop(k.index(0), k.index(group.channels),
-               [&](Expr channel) { each(k.index(sum), channel); });
-    };
-    k.loop(begin, end, [&](Expr chunk) {
-      Range rows = itemRange(k, chunk, chunk + 1, chunks.rows, group.rows);
-      forEach([&](Expr sum, Expr channel) { k.store(k.f32(0), partials, {sum, chunk, channel}); });
-      if (!inBlocks) {
-        addRows(k, group, body, buffers, writer, rows, partials, chunk);
-        return;
-      }
-      k.loop(rows.begin, rows.end, blockRows, [&](Expr first) {
-        forEach([&](Expr sum, Expr channel) { k.store(k.f32(0), block, {sum, channel}); });
-        Expr last = k.minimum(first + double(blockRows), rows.end);
-        addRows(k, group, body, buffers, writer, {first, last}, block, std::nullopt);
-        forEach([&](Expr sum, Expr channel) {
-          k.store(k.load(partials, {sum, chunk, channel}) + k.load(block, {sum, channel}),
-                  partials, {sum, chunk, channel});
+  kernels.add(
+      "sums", uses, chunks.count, grainOf(chunks.rows * group.channels),
+      [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
+        Value partials = buffers.back();
+        Value block = inBlocks ? k.stackArray({count, group.channels}) : Value();
+        // Blocks start at multiples of 64 rows of a chunk, so at whole vectors if the chunk does.
+        RowWriter writer = body.writer(k, kernels, buffers, chunks.rows);
+        auto forEach = [&](llvm::function_ref<void(Expr sum, Expr channel)> each) {
+          for (int64_t sum = 0; sum < count; ++sum)
+            k.loop(k.index(0), k.index(group.channels),
+                   [&](Expr channel) { each(k.index(sum), channel); });
+        };
+        k.loop(begin, end, [&](Expr chunk) {
+          Range rows = itemRange(k, chunk, chunk + 1, chunks.rows, group.rows);
+          forEach([&](Expr sum, Expr channel) {
+            k.store(k.f32(0), partials, {sum, chunk, channel});
+          });
+          if (!inBlocks) {
+            addRows(k, group, body, buffers, writer, rows, partials, chunk);
+            return;
+          }
+          k.loop(rows.begin, rows.end, blockRows, [&](Expr first) {
+            forEach([&](Expr sum, Expr channel) { k.store(k.f32(0), block, {sum, channel}); });
+            Expr last = k.minimum(first + double(blockRows), rows.end);
+            addRows(k, group, body, buffers, writer, {first, last}, block, std::nullopt);
+            forEach([&](Expr sum, Expr channel) {
+              k.store(k.load(partials, {sum, chunk, channel}) + k.load(block, {sum, channel}),
+                      partials, {sum, chunk, channel});
+            });
+          });
         });
+        writer.finish();
       });
-    });
-    writer.finish();
-  });
   addCombineSums(kernels, body.sumResults, chunks.count, group.channels);
 }
 

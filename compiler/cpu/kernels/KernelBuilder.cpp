@@ -38,9 +38,15 @@ SmallVector<Value> values(ArrayRef<Expr> expressions) {
 
 } // namespace
 
-Expr Expr::operator+(Expr other) const { return binary<arith::AddFOp, arith::AddIOp>(*this, other); }
-Expr Expr::operator-(Expr other) const { return binary<arith::SubFOp, arith::SubIOp>(*this, other); }
-Expr Expr::operator*(Expr other) const { return binary<arith::MulFOp, arith::MulIOp>(*this, other); }
+Expr Expr::operator+(Expr other) const {
+  return binary<arith::AddFOp, arith::AddIOp>(*this, other);
+}
+Expr Expr::operator-(Expr other) const {
+  return binary<arith::SubFOp, arith::SubIOp>(*this, other);
+}
+Expr Expr::operator*(Expr other) const {
+  return binary<arith::MulFOp, arith::MulIOp>(*this, other);
+}
 Expr Expr::operator/(Expr other) const {
   return binary<arith::DivFOp, arith::DivUIOp>(*this, other);
 }
@@ -56,8 +62,7 @@ Expr Expr::compare(arith::CmpIPredicate integers, arith::CmpFPredicate floats, E
   KernelBuilder &k = *kernel;
   if (isFloat(value))
     return k.wrap(arith::CmpFOp::create(k.builder, k.location, floats, value, other.value));
-  return k.wrap(
-      k.builder.createOrFold<arith::CmpIOp>(k.location, integers, value, other.value));
+  return k.wrap(k.builder.createOrFold<arith::CmpIOp>(k.location, integers, value, other.value));
 }
 Expr Expr::operator<(Expr other) const {
   return compare(arith::CmpIPredicate::slt, arith::CmpFPredicate::OLT, other);
@@ -110,9 +115,8 @@ void KernelBuilder::loop(Expr begin, Expr end, int64_t step, function_ref<void(E
   body(wrap(op.getInductionVar()));
 }
 
-SmallVector<Expr>
-KernelBuilder::loop(Expr begin, Expr end, int64_t step, ArrayRef<Expr> initial,
-                    function_ref<SmallVector<Expr>(Expr, ArrayRef<Expr>)> body) {
+SmallVector<Expr> KernelBuilder::loop(Expr begin, Expr end, int64_t step, ArrayRef<Expr> initial,
+                                      function_ref<SmallVector<Expr>(Expr, ArrayRef<Expr>)> body) {
   auto op = scf::ForOp::create(builder, location, begin, end, index(step), values(initial));
   {
     OpBuilder::InsertionGuard guard(builder);
@@ -148,9 +152,8 @@ void KernelBuilder::store(Expr value, Value memref, ArrayRef<Expr> indices) {
   memref::StoreOp::create(builder, location, value, memref, values(indices));
 }
 Value KernelBuilder::stackArray(ArrayRef<int64_t> shape) {
-  return memref::AllocaOp::create(builder, location,
-                                  MemRefType::get(shape, builder.getF32Type()), ValueRange(),
-                                  builder.getI64IntegerAttr(64));
+  return memref::AllocaOp::create(builder, location, MemRefType::get(shape, builder.getF32Type()),
+                                  ValueRange(), builder.getI64IntegerAttr(64));
 }
 
 //===----------------------------------------------------------------------===//
@@ -238,8 +241,8 @@ Expr KernelBuilder::keep(Expr value, const Columns &columns, double missing) {
 static Columns tailColumns(KernelBuilder &k, int64_t size) {
   int64_t count = size % lanes;
   auto type = VectorType::get({lanes}, k.builder.getI1Type());
-  Value mask = vector::ConstantMaskOp::create(k.builder, k.location, type,
-                                              ArrayRef<int64_t>{count});
+  Value mask =
+      vector::ConstantMaskOp::create(k.builder, k.location, type, ArrayRef<int64_t>{count});
   return {k.index(size - count), count, mask};
 }
 
@@ -289,15 +292,13 @@ KernelBuilder::reduceColumns(int64_t size, unsigned results, bool isMaximum,
 }
 
 Expr KernelBuilder::sumColumns(int64_t size, function_ref<Expr(const Columns &)> body) {
-  return reduceColumns(size, 1, false, [&](const Columns &columns) {
-    return SmallVector<Expr>{body(columns)};
-  })[0];
+  return reduceColumns(size, 1, false,
+                       [&](const Columns &columns) { return SmallVector<Expr>{body(columns)}; })[0];
 }
 
 Expr KernelBuilder::maximumOfColumns(int64_t size, function_ref<Expr(const Columns &)> body) {
-  return reduceColumns(size, 1, true, [&](const Columns &columns) {
-    return SmallVector<Expr>{body(columns)};
-  })[0];
+  return reduceColumns(size, 1, true,
+                       [&](const Columns &columns) { return SmallVector<Expr>{body(columns)}; })[0];
 }
 
 Expr KernelBuilder::foldLanes(Expr vector, bool isMaximum) {

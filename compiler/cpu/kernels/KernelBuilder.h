@@ -65,9 +65,9 @@ constexpr int64_t lanes = 16;
 
 /// Some columns of a row: `lanes` of them, or fewer at its end.
 struct Columns {
-  Expr first;         // index of the first
-  int64_t count;      // how many
-  mlir::Value mask;   // null when all lanes are there
+  Expr first;       // index of the first
+  int64_t count;    // how many
+  mlir::Value mask; // null when all lanes are there
 };
 
 class KernelBuilder {
@@ -112,10 +112,10 @@ public:
   Expr sqrt(Expr x);
   Expr isNaN(Expr x);
   Expr negate(Expr x);
-  Expr toFloat(Expr integer);    // to f32, signed
-  Expr toDouble(Expr x);         // from f32
-  Expr toSingle(Expr x);         // from f64
-  Expr toIndex(Expr integer);    // sign extended
+  Expr toFloat(Expr integer); // to f32, signed
+  Expr toDouble(Expr x);      // from f32
+  Expr toSingle(Expr x);      // from f64
+  Expr toIndex(Expr integer); // sign extended
   Expr fromIndex(Expr index, mlir::Type type);
   Expr narrow(Expr integer, mlir::Type type);
   Expr widen(Expr integer, mlir::Type type); // zero extended

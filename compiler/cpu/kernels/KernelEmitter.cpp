@@ -42,7 +42,9 @@ public:
   }
 
 private:
-  unsigned numberOf(Value value) { return numbers.try_emplace(value, numbers.size()).first->second; }
+  unsigned numberOf(Value value) {
+    return numbers.try_emplace(value, numbers.size()).first->second;
+  }
 
   llvm::raw_ostream &stream;
   llvm::DenseMap<Value, unsigned> numbers;
@@ -146,8 +148,7 @@ KernelDispatch KernelEmitter::emitNamed(StringRef name,
   return built.dispatches.front();
 }
 
-KernelDispatch KernelEmitter::emitAttentionSoftmax(int64_t batch, int64_t heads,
-                                                   int64_t sequence) {
+KernelDispatch KernelEmitter::emitAttentionSoftmax(int64_t batch, int64_t heads, int64_t sequence) {
   return emitNamed("attention_softmax", [&](OpKernels &kernels) {
     addAttentionSoftmax(kernels, batch * heads * sequence, sequence);
   });

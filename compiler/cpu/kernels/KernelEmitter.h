@@ -3,6 +3,7 @@
 #define GC_COMPILER_CPU_KERNELS_KERNELEMITTER_H
 
 #include "compiler/cpu/codegen/KernelLibrary.h"
+#include "compiler/cpu/kernels/BufferAccess.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/StringMap.h"
@@ -15,6 +16,8 @@ struct KernelDispatch {
   /// What the kernel gets: >= 0 is a buffer of the op (its operands, then its results, then the
   /// variables it changes), -1 its workspace.
   llvm::SmallVector<int> buffers;
+  /// What the kernel does with each of them.
+  llvm::SmallVector<BufferAccess> access;
   int64_t items = 0; // independent, in any order, on any number of threads: the bits are the same
   int64_t grain = 1; // fewer than this in a range cost more to start than to compute
 };
@@ -22,8 +25,8 @@ struct KernelDispatch {
 /// Collects the kernels of a plan: emit every op, then finish() compiles what is distinct.
 class KernelEmitter {
 public:
-  /// The context must have the gc dialect loaded; the dialects of kernels are loaded here. Results of
-  /// at least `streamBytes` are written past the cache (see Streaming.h).
+  /// The context must have the gc dialect loaded; the dialects of kernels are loaded here. Results
+  /// of at least `streamBytes` are written past the cache (see Streaming.h).
   explicit KernelEmitter(mlir::MLIRContext *context, int64_t streamBytes = int64_t(32) << 20);
 
   /// Whether `op` runs as generated kernels (and not as a library call, a view or nothing).

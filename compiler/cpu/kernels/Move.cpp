@@ -33,18 +33,17 @@ void addSegments(OpKernels &kernels, StringRef suffix, ArrayRef<BufferUse> uses,
   if (target.length == 0)
     return;
   int64_t blocks = (target.length + itemElements - 1) / itemElements;
-  kernels.add(suffix, uses, target.outer * blocks,
-              grainOf(std::min(itemElements, target.length)),
+  kernels.add(suffix, uses, target.outer * blocks, grainOf(std::min(itemElements, target.length)),
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
-    k.loop(begin, end, [&](Expr item) {
-      Expr segment = item / double(blocks), block = item % double(blocks);
-      Range range = itemRange(k, block, block + 1, itemElements, target.length);
-      k.loop(range.begin, range.end, [&](Expr i) {
-        k.store(value(k, buffers, segment, i), buffers[0],
-                {segment * double(target.stride) + double(target.offset) + i});
-      });
-    });
-  });
+                k.loop(begin, end, [&](Expr item) {
+                  Expr segment = item / double(blocks), block = item % double(blocks);
+                  Range range = itemRange(k, block, block + 1, itemElements, target.length);
+                  k.loop(range.begin, range.end, [&](Expr i) {
+                    k.store(value(k, buffers, segment, i), buffers[0],
+                            {segment * double(target.stride) + double(target.offset) + i});
+                  });
+                });
+              });
 }
 
 void addCopy(OpKernels &kernels, BufferUse from, Segments source, BufferUse to, Segments target) {
@@ -52,8 +51,9 @@ void addCopy(OpKernels &kernels, BufferUse from, Segments source, BufferUse to, 
   to.shape = {product(to.shape)};
   addSegments(kernels, "copy", {to, from}, target,
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr segment, Expr i) {
-    return k.load(buffers[1], {segment * double(source.stride) + double(source.offset) + i});
-  });
+                return k.load(buffers[1],
+                              {segment * double(source.stride) + double(source.offset) + i});
+              });
 }
 
 ArrayRef<int64_t> shapeOf(Value value) {
@@ -99,24 +99,25 @@ LogicalResult emitPad(PadOp op, OpKernels &kernels) {
 LogicalResult emitClassToken(ClassTokenOp op, OpKernels &kernels) {
   auto shape = shapeOf(op.getOutput());
   int64_t sequence = shape[1], width = shape[2], rows = shape[0] * sequence;
-  kernels.add("",
-              {kernels.operand(0), kernels.operand(1, {width}),
-               kernels.operand(2, {sequence, width}), kernels.result(0, {rows, width})},
-              rows, grainOf(width),
-              [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
-    k.loop(begin, end, [&](Expr row) {
-      Expr sample = row / double(sequence), position = row % double(sequence);
-      auto write = [&](llvm::function_ref<Expr(Expr)> token) {
-        k.loop(k.index(0), k.index(width), [&](Expr c) {
-          k.store(token(c) + k.load(buffers[2], {position, c}), buffers[3], {row, c});
+  kernels.add(
+      "",
+      {kernels.operand(0), kernels.operand(1, {width}), kernels.operand(2, {sequence, width}),
+       kernels.result(0, {rows, width})},
+      rows, grainOf(width), [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
+        k.loop(begin, end, [&](Expr row) {
+          Expr sample = row / double(sequence), position = row % double(sequence);
+          auto write = [&](llvm::function_ref<Expr(Expr)> token) {
+            k.loop(k.index(0), k.index(width), [&](Expr c) {
+              k.store(token(c) + k.load(buffers[2], {position, c}), buffers[3], {row, c});
+            });
+          };
+          k.when(
+              position == 0, [&] { write([&](Expr c) { return k.load(buffers[1], {c}); }); },
+              [&] {
+                write([&](Expr c) { return k.load(buffers[0], {sample, position - 1, c}); });
+              });
         });
-      };
-      k.when(position == 0, [&] { write([&](Expr c) { return k.load(buffers[1], {c}); }); },
-             [&] {
-               write([&](Expr c) { return k.load(buffers[0], {sample, position - 1, c}); });
-             });
-    });
-  });
+      });
   return success();
 }
 
@@ -128,23 +129,23 @@ LogicalResult emitBroadcast(BroadcastOp op, OpKernels &kernels) {
   int64_t width = rank ? output.back() : 1, rows = rank ? product(output.drop_back()) : 1;
   kernels.add("", {kernels.operand(0), kernels.result(0, {rows, width})}, rows, grainOf(width),
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
-    k.loop(begin, end, [&](Expr row) {
-      SmallVector<Expr> position(rank);
-      Expr rest = row;
-      for (int64_t d = rank - 2; d >= 0; --d) {
-        position[d] = rest % double(output[d]);
-        rest = rest / double(output[d]);
-      }
-      k.loop(k.index(0), k.index(width), [&](Expr c) {
-        if (rank)
-          position[rank - 1] = c;
-        SmallVector<Expr> at;
-        for (auto [i, d] : llvm::enumerate(dimensions))
-          at.push_back(input[i] == 1 ? k.index(0) : position[d]);
-        k.store(k.load(buffers[0], at), buffers[1], {row, c});
-      });
-    });
-  });
+                k.loop(begin, end, [&](Expr row) {
+                  SmallVector<Expr> position(rank);
+                  Expr rest = row;
+                  for (int64_t d = rank - 2; d >= 0; --d) {
+                    position[d] = rest % double(output[d]);
+                    rest = rest / double(output[d]);
+                  }
+                  k.loop(k.index(0), k.index(width), [&](Expr c) {
+                    if (rank)
+                      position[rank - 1] = c;
+                    SmallVector<Expr> at;
+                    for (auto [i, d] : llvm::enumerate(dimensions))
+                      at.push_back(input[i] == 1 ? k.index(0) : position[d]);
+                    k.store(k.load(buffers[0], at), buffers[1], {row, c});
+                  });
+                });
+              });
   return success();
 }
 
@@ -169,37 +170,37 @@ LogicalResult emitTranspose(TransposeOp op, OpKernels &kernels) {
   kernels.add("", {kernels.operand(0), kernels.result(0)}, product(counts),
               grainOf(inRows ? output[last] : tile * tile),
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
-    auto copy = [&](ArrayRef<Expr> to) {
-      SmallVector<Expr> from(rank);
-      for (auto [i, d] : llvm::enumerate(permutation))
-        from[d] = to[i];
-      k.store(k.load(buffers[0], from), buffers[1], to);
-    };
-    k.loop(begin, end, [&](Expr item) {
-      SmallVector<Expr> to(rank);
-      Expr rest = item;
-      for (int64_t d = last; d >= 0; --d) {
-        to[d] = rest % double(counts[d]);
-        rest = rest / double(counts[d]);
-      }
-      if (inRows) {
-        k.loop(k.index(0), k.index(output[last]), [&](Expr i) {
-          to[last] = i;
-          copy(to);
-        });
-        return;
-      }
-      Range rows = itemRange(k, to[across], to[across] + 1, tile, output[across]);
-      Range columns = itemRange(k, to[last], to[last] + 1, tile, output[last]);
-      k.loop(rows.begin, rows.end, [&](Expr i) {
-        k.loop(columns.begin, columns.end, [&](Expr j) {
-          to[across] = i;
-          to[last] = j;
-          copy(to);
-        });
-      });
-    });
-  });
+                auto copy = [&](ArrayRef<Expr> to) {
+                  SmallVector<Expr> from(rank);
+                  for (auto [i, d] : llvm::enumerate(permutation))
+                    from[d] = to[i];
+                  k.store(k.load(buffers[0], from), buffers[1], to);
+                };
+                k.loop(begin, end, [&](Expr item) {
+                  SmallVector<Expr> to(rank);
+                  Expr rest = item;
+                  for (int64_t d = last; d >= 0; --d) {
+                    to[d] = rest % double(counts[d]);
+                    rest = rest / double(counts[d]);
+                  }
+                  if (inRows) {
+                    k.loop(k.index(0), k.index(output[last]), [&](Expr i) {
+                      to[last] = i;
+                      copy(to);
+                    });
+                    return;
+                  }
+                  Range rows = itemRange(k, to[across], to[across] + 1, tile, output[across]);
+                  Range columns = itemRange(k, to[last], to[last] + 1, tile, output[last]);
+                  k.loop(rows.begin, rows.end, [&](Expr i) {
+                    k.loop(columns.begin, columns.end, [&](Expr j) {
+                      to[across] = i;
+                      to[last] = j;
+                      copy(to);
+                    });
+                  });
+                });
+              });
   return success();
 }
 
@@ -207,23 +208,25 @@ LogicalResult emitTranspose(TransposeOp op, OpKernels &kernels) {
 LogicalResult emitEmbedding(EmbeddingOp op, OpKernels &kernels) {
   int64_t count = elementCount(op.getIndices().getType());
   int64_t size = shapeOf(op.getTable())[0], width = shapeOf(op.getTable())[1];
-  kernels.add("",
-              {kernels.operand(0, {count}), kernels.operand(1), kernels.result(0, {count, width})},
-              count, grainOf(width),
-              [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
-    k.loop(begin, end, [&](Expr row) {
-      Expr index = k.load(buffers[0], {row});
-      auto write = [&](llvm::function_ref<Expr(Expr)> value) {
-        k.loop(k.index(0), k.index(width),
-               [&](Expr c) { k.store(value(c), buffers[2], {row, c}); });
-      };
-      k.when((index >= 0) & (index < double(size)),
-             [&] { write([&](Expr c) { return k.load(buffers[1], {k.toIndex(index), c}); }); },
-             [&] {
-               write([&](Expr) { return k.f32(std::numeric_limits<double>::quiet_NaN()); });
-             });
-    });
-  });
+  kernels.add(
+      "", {kernels.operand(0, {count}), kernels.operand(1), kernels.result(0, {count, width})},
+      count, grainOf(width), [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
+        k.loop(begin, end, [&](Expr row) {
+          Expr index = k.load(buffers[0], {row});
+          auto write = [&](llvm::function_ref<Expr(Expr)> value) {
+            k.loop(k.index(0), k.index(width), [&](Expr c) {
+              k.store(value(c), buffers[2], {row, c});
+            });
+          };
+          k.when((index >= 0) & (index < double(size)),
+                 [&] { write([&](Expr c) {
+                         return k.load(buffers[1], {k.toIndex(index), c});
+                       }); },
+                 [&] {
+                   write([&](Expr) { return k.f32(std::numeric_limits<double>::quiet_NaN()); });
+                 });
+        });
+      });
   return success();
 }
 
@@ -233,24 +236,25 @@ LogicalResult emitEmbeddingGrad(EmbeddingGradOp op, OpKernels &kernels) {
   int64_t count = elementCount(op.getIndices().getType());
   auto table = shapeOf(op.getTableGradient());
   int64_t size = table[0], width = table[1];
-  kernels.add("",
-              {kernels.operand(0, {count}), kernels.operand(1, {count, width}), kernels.result(0)},
-              (width + lanes - 1) / lanes, grainOf((count + size) * lanes),
-              [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
-    Range range = itemRange(k, begin, end, lanes, width);
-    k.loop(k.index(0), k.index(size), [&](Expr row) {
-      k.loop(range.begin, range.end, [&](Expr c) { k.store(k.f32(0), buffers[2], {row, c}); });
-    });
-    k.loop(k.index(0), k.index(count), [&](Expr i) {
-      Expr index = k.load(buffers[0], {i});
-      k.when((index >= 0) & (index < double(size)), [&] {
-        Expr row = k.toIndex(index);
-        k.loop(range.begin, range.end, [&](Expr c) {
-          k.store(k.load(buffers[2], {row, c}) + k.load(buffers[1], {i, c}), buffers[2], {row, c});
+  kernels.add(
+      "", {kernels.operand(0, {count}), kernels.operand(1, {count, width}), kernels.result(0)},
+      (width + lanes - 1) / lanes, grainOf((count + size) * lanes),
+      [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
+        Range range = itemRange(k, begin, end, lanes, width);
+        k.loop(k.index(0), k.index(size), [&](Expr row) {
+          k.loop(range.begin, range.end, [&](Expr c) { k.store(k.f32(0), buffers[2], {row, c}); });
+        });
+        k.loop(k.index(0), k.index(count), [&](Expr i) {
+          Expr index = k.load(buffers[0], {i});
+          k.when((index >= 0) & (index < double(size)), [&] {
+            Expr row = k.toIndex(index);
+            k.loop(range.begin, range.end, [&](Expr c) {
+              k.store(k.load(buffers[2], {row, c}) + k.load(buffers[1], {i, c}), buffers[2],
+                      {row, c});
+            });
+          });
         });
       });
-    });
-  });
   return success();
 }
 

@@ -25,8 +25,8 @@ RowChunks chunkRows(int64_t rows, int64_t channels) {
 
 OpKernels::OpKernels(Operation *op, ArrayRef<int> aliases, ModuleOp module,
                      llvm::StringMap<unsigned> &bodies, unsigned &count, int64_t streamBytes)
-    : op(op), context(op->getContext()), name(op->getName().stripDialect().str()),
-      aliases(aliases), module(module), bodies(bodies), count(count), streamBytes(streamBytes) {}
+    : op(op), context(op->getContext()), name(op->getName().stripDialect().str()), aliases(aliases),
+      module(module), bodies(bodies), count(count), streamBytes(streamBytes) {}
 
 OpKernels::OpKernels(MLIRContext *context, StringRef name, ModuleOp module,
                      llvm::StringMap<unsigned> &bodies, unsigned &count)
@@ -101,8 +101,8 @@ void OpKernels::add(StringRef suffix, ArrayRef<BufferUse> uses, int64_t items, i
   for (auto [buffer, type] : arguments)
     inputs.push_back(type);
   inputs.append(2, builder.getIndexType());
-  auto function = func::FuncOp::create(builder, location, "kernel",
-                                       builder.getFunctionType(inputs, {}));
+  auto function =
+      func::FuncOp::create(builder, location, "kernel", builder.getFunctionType(inputs, {}));
   Block *block = function.addEntryBlock();
   builder.setInsertionPointToStart(block);
   KernelBuilder kernel(builder, location);
@@ -126,6 +126,9 @@ void OpKernels::add(StringRef suffix, ArrayRef<BufferUse> uses, int64_t items, i
        kernel.wrap(block->getArgument(last - 1)));
   func::ReturnOp::create(builder, location);
 
+  KernelDispatch dispatch;
+  dispatch.access = argumentAccess(function, arguments.size());
+
   // Different ops often need the same loop, for instance to combine partial sums.
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -139,7 +142,6 @@ void OpKernels::add(StringRef suffix, ArrayRef<BufferUse> uses, int64_t items, i
   } else {
     function.erase();
   }
-  KernelDispatch dispatch;
   dispatch.kernel = entry->second;
   for (auto [buffer, type] : arguments)
     dispatch.buffers.push_back(buffer);

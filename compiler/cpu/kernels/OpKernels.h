@@ -43,8 +43,7 @@ inline int64_t grainOf(int64_t elementsPerItem) {
 /// What emitters of ops add their kernels to.
 class OpKernels {
 public:
-  using Body =
-      llvm::function_ref<void(KernelBuilder &, llvm::ArrayRef<mlir::Value>, Expr, Expr)>;
+  using Body = llvm::function_ref<void(KernelBuilder &, llvm::ArrayRef<mlir::Value>, Expr, Expr)>;
 
   /// With `module` null nothing is built: only the workspace is measured.
   OpKernels(mlir::Operation *op, llvm::ArrayRef<int> aliases, mlir::ModuleOp module,
@@ -64,7 +63,7 @@ public:
   BufferUse result(unsigned index, llvm::ArrayRef<int64_t> shape) const;
   BufferUse result(unsigned index) const;
   BufferUse variable(unsigned index, llvm::ArrayRef<int64_t> shape, mlir::Type element) const;
-  BufferUse scratch(llvm::ArrayRef<int64_t> shape) const; // f32 in the workspace
+  BufferUse scratch(llvm::ArrayRef<int64_t> shape) const;           // f32 in the workspace
   BufferUse plain(int buffer, llvm::ArrayRef<int64_t> shape) const; // f32
 
   /// Whether a result is to be written past the cache: it is too large for it, and not in place.

@@ -63,8 +63,8 @@ void addForward(KernelBuilder &k, const Windows &w, Expr begin, Expr end, const 
         for (int64_t i = 0; i < w.kernelHeight; ++i)
           for (int64_t j = 0; j < w.kernelWidth; ++j) {
             Expr row = top + double(i), column = left + double(j);
-            Expr isThere = (row >= 0) & (row < double(w.height)) & (column >= 0) &
-                           (column < double(w.width));
+            Expr isThere =
+                (row >= 0) & (row < double(w.height)) & (column >= 0) & (column < double(w.width));
             k.when(isThere, [&] {
               k.loop(zero, channels, [&](Expr c) {
                 forward.add(output, i * w.kernelWidth + j, {sample, row, column, c});
@@ -108,11 +108,11 @@ void addGather(KernelBuilder &k, const Windows &w, Expr begin, Expr end,
   };
   k.loop(begin, end, [&](Expr item) {
     Expr sample = item / double(w.height), y = item % double(w.height);
-    SmallVector<Along> rows = along(y + double(w.padHeight), tall, w.strideHeight, w.kernelHeight,
-                                    w.outHeight);
+    SmallVector<Along> rows =
+        along(y + double(w.padHeight), tall, w.strideHeight, w.kernelHeight, w.outHeight);
     k.loop(k.index(0), k.index(w.width), [&](Expr x) {
-      SmallVector<Along> columns = along(x + double(w.padWidth), wide, w.strideWidth,
-                                         w.kernelWidth, w.outWidth);
+      SmallVector<Along> columns =
+          along(x + double(w.padWidth), wide, w.strideWidth, w.kernelWidth, w.outWidth);
       SmallVector<Covering> windows;
       for (const Along &row : rows)
         for (const Along &column : columns)
@@ -128,42 +128,45 @@ void addGather(KernelBuilder &k, const Windows &w, Expr begin, Expr end,
 // The largest element and its position, the first of equal ones; a NaN is larger than anything.
 LogicalResult emitMaxPool(MaxPoolOp op, OpKernels &kernels) {
   Windows w = windowsOf(op, op.getInput(), op.getOutput());
-  kernels.add("", {kernels.operand(0), kernels.result(0), kernels.result(1)},
-              w.batch * w.outHeight, grainOf(w.outWidth * w.channels * w.size() / 2),
-              [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
-    Type i8 = k.builder.getI8Type();
-    auto wins = [&](Expr element, Expr largest) { return (element > largest) | k.isNaN(element); };
-    Forward forward;
-    auto inside = [&](ArrayRef<Expr> output, Expr row, Expr column, Expr c) {
-      Expr largest = k.load(buffers[0], {output[0], row, column, c}), index = k.i32(0);
-      for (int64_t position = 1; position < w.size(); ++position) {
-        Expr element = k.load(buffers[0], {output[0], row + double(position / w.kernelWidth),
-                                           column + double(position % w.kernelWidth), c});
-        Expr isLarger = wins(element, largest);
-        largest = k.select(isLarger, element, largest);
-        index = k.select(isLarger, k.i32(position), index);
-      }
-      SmallVector<Expr> at{output[0], output[1], output[2], c};
-      k.store(largest, buffers[1], at);
-      k.store(k.narrow(index, i8), buffers[2], at);
-    };
-    auto start = [&](ArrayRef<Expr> output, Expr c) {
-      // Below every number, so that the first element wins even if it is minus infinity.
-      k.store(k.constant(i8, -1), buffers[2], {output[0], output[1], output[2], c});
-    };
-    auto add = [&](ArrayRef<Expr> output, int64_t position, ArrayRef<Expr> input) {
-      SmallVector<Expr> at{output[0], output[1], output[2], input[3]};
-      Expr element = k.load(buffers[0], input);
-      Expr largest = k.load(buffers[1], at), index = k.load(buffers[2], at);
-      Expr isLarger = wins(element, largest) | (index < 0);
-      k.store(k.select(isLarger, element, largest), buffers[1], at);
-      k.store(k.select(isLarger, k.constant(i8, double(position)), index), buffers[2], at);
-    };
-    forward.inside = inside;
-    forward.begin = start;
-    forward.add = add;
-    addForward(k, w, begin, end, forward);
-  });
+  kernels.add(
+      "", {kernels.operand(0), kernels.result(0), kernels.result(1)}, w.batch * w.outHeight,
+      grainOf(w.outWidth * w.channels * w.size() / 2),
+      [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
+        Type i8 = k.builder.getI8Type();
+        auto wins = [&](Expr element, Expr largest) {
+          return (element > largest) | k.isNaN(element);
+        };
+        Forward forward;
+        auto inside = [&](ArrayRef<Expr> output, Expr row, Expr column, Expr c) {
+          Expr largest = k.load(buffers[0], {output[0], row, column, c}), index = k.i32(0);
+          for (int64_t position = 1; position < w.size(); ++position) {
+            Expr element = k.load(buffers[0], {output[0], row + double(position / w.kernelWidth),
+                                               column + double(position % w.kernelWidth), c});
+            Expr isLarger = wins(element, largest);
+            largest = k.select(isLarger, element, largest);
+            index = k.select(isLarger, k.i32(position), index);
+          }
+          SmallVector<Expr> at{output[0], output[1], output[2], c};
+          k.store(largest, buffers[1], at);
+          k.store(k.narrow(index, i8), buffers[2], at);
+        };
+        auto start = [&](ArrayRef<Expr> output, Expr c) {
+          // Below every number, so that the first element wins even if it is minus infinity.
+          k.store(k.constant(i8, -1), buffers[2], {output[0], output[1], output[2], c});
+        };
+        auto add = [&](ArrayRef<Expr> output, int64_t position, ArrayRef<Expr> input) {
+          SmallVector<Expr> at{output[0], output[1], output[2], input[3]};
+          Expr element = k.load(buffers[0], input);
+          Expr largest = k.load(buffers[1], at), index = k.load(buffers[2], at);
+          Expr isLarger = wins(element, largest) | (index < 0);
+          k.store(k.select(isLarger, element, largest), buffers[1], at);
+          k.store(k.select(isLarger, k.constant(i8, double(position)), index), buffers[2], at);
+        };
+        forward.inside = inside;
+        forward.begin = start;
+        forward.add = add;
+        addForward(k, w, begin, end, forward);
+      });
   return success();
 }
 
@@ -172,23 +175,23 @@ LogicalResult emitMaxPoolGrad(MaxPoolGradOp op, OpKernels &kernels) {
   kernels.add("", {kernels.operand(0), kernels.operand(1), kernels.result(0)}, w.batch * w.height,
               grainOf(w.width * w.channels),
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
-    Type i8 = k.builder.getI8Type();
-    addGather(k, w, begin, end, [&](ArrayRef<Expr> input, ArrayRef<Covering> windows) {
-      SmallVector<Expr> wanted; // the index that sends its gradient here
-      for (const Covering &window : windows)
-        wanted.push_back(
-            k.select(window.exists, k.fromIndex(window.position, i8), k.constant(i8, -1)));
-      k.loop(k.index(0), k.index(w.channels), [&](Expr c) {
-        Expr sum = k.f32(0);
-        for (auto [window, position] : llvm::zip_equal(windows, wanted)) {
-          SmallVector<Expr> at{input[0], window.row, window.column, c};
-          Expr gradient = k.load(buffers[1], at);
-          sum = sum + k.select(k.load(buffers[0], at) == position, gradient, k.f32(0));
-        }
-        k.store(sum, buffers[2], {input[0], input[1], input[2], c});
-      });
-    });
-  });
+                Type i8 = k.builder.getI8Type();
+                addGather(k, w, begin, end, [&](ArrayRef<Expr> input, ArrayRef<Covering> windows) {
+                  SmallVector<Expr> wanted; // the index that sends its gradient here
+                  for (const Covering &window : windows)
+                    wanted.push_back(k.select(window.exists, k.fromIndex(window.position, i8),
+                                              k.constant(i8, -1)));
+                  k.loop(k.index(0), k.index(w.channels), [&](Expr c) {
+                    Expr sum = k.f32(0);
+                    for (auto [window, position] : llvm::zip_equal(windows, wanted)) {
+                      SmallVector<Expr> at{input[0], window.row, window.column, c};
+                      Expr gradient = k.load(buffers[1], at);
+                      sum = sum + k.select(k.load(buffers[0], at) == position, gradient, k.f32(0));
+                    }
+                    k.store(sum, buffers[2], {input[0], input[1], input[2], c});
+                  });
+                });
+              });
   return success();
 }
 
@@ -197,31 +200,32 @@ LogicalResult emitAvgPool(AvgPoolOp op, OpKernels &kernels) {
   kernels.add("", {kernels.operand(0), kernels.result(0)}, w.batch * w.outHeight,
               grainOf(w.outWidth * w.channels * w.size() / 2),
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
-    auto inside = [&](ArrayRef<Expr> output, Expr row, Expr column, Expr c) {
-      Expr sum = k.f32(0);
-      for (int64_t position = 0; position < w.size(); ++position)
-        sum = sum + k.load(buffers[0], {output[0], row + double(position / w.kernelWidth),
-                                        column + double(position % w.kernelWidth), c});
-      k.store(sum / double(w.size()), buffers[1], {output[0], output[1], output[2], c});
-    };
-    auto start = [&](ArrayRef<Expr> output, Expr c) {
-      k.store(k.f32(0), buffers[1], {output[0], output[1], output[2], c});
-    };
-    auto add = [&](ArrayRef<Expr> output, int64_t, ArrayRef<Expr> input) {
-      SmallVector<Expr> at{output[0], output[1], output[2], input[3]};
-      k.store(k.load(buffers[1], at) + k.load(buffers[0], input), buffers[1], at);
-    };
-    auto finish = [&](ArrayRef<Expr> output, Expr c) {
-      SmallVector<Expr> at{output[0], output[1], output[2], c};
-      k.store(k.load(buffers[1], at) / double(w.size()), buffers[1], at);
-    };
-    Forward forward;
-    forward.inside = inside;
-    forward.begin = start;
-    forward.add = add;
-    forward.finish = finish;
-    addForward(k, w, begin, end, forward);
-  });
+                auto inside = [&](ArrayRef<Expr> output, Expr row, Expr column, Expr c) {
+                  Expr sum = k.f32(0);
+                  for (int64_t position = 0; position < w.size(); ++position)
+                    sum =
+                        sum + k.load(buffers[0], {output[0], row + double(position / w.kernelWidth),
+                                                  column + double(position % w.kernelWidth), c});
+                  k.store(sum / double(w.size()), buffers[1], {output[0], output[1], output[2], c});
+                };
+                auto start = [&](ArrayRef<Expr> output, Expr c) {
+                  k.store(k.f32(0), buffers[1], {output[0], output[1], output[2], c});
+                };
+                auto add = [&](ArrayRef<Expr> output, int64_t, ArrayRef<Expr> input) {
+                  SmallVector<Expr> at{output[0], output[1], output[2], input[3]};
+                  k.store(k.load(buffers[1], at) + k.load(buffers[0], input), buffers[1], at);
+                };
+                auto finish = [&](ArrayRef<Expr> output, Expr c) {
+                  SmallVector<Expr> at{output[0], output[1], output[2], c};
+                  k.store(k.load(buffers[1], at) / double(w.size()), buffers[1], at);
+                };
+                Forward forward;
+                forward.inside = inside;
+                forward.begin = start;
+                forward.add = add;
+                forward.finish = finish;
+                addForward(k, w, begin, end, forward);
+              });
   return success();
 }
 
@@ -230,17 +234,17 @@ LogicalResult emitAvgPoolGrad(AvgPoolGradOp op, OpKernels &kernels) {
   kernels.add("", {kernels.operand(0), kernels.result(0)}, w.batch * w.height,
               grainOf(w.width * w.channels),
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
-    addGather(k, w, begin, end, [&](ArrayRef<Expr> input, ArrayRef<Covering> windows) {
-      k.loop(k.index(0), k.index(w.channels), [&](Expr c) {
-        Expr sum = k.f32(0);
-        for (const Covering &window : windows) {
-          Expr gradient = k.load(buffers[0], {input[0], window.row, window.column, c});
-          sum = sum + k.select(window.exists, gradient, k.f32(0));
-        }
-        k.store(sum / double(w.size()), buffers[1], {input[0], input[1], input[2], c});
-      });
-    });
-  });
+                addGather(k, w, begin, end, [&](ArrayRef<Expr> input, ArrayRef<Covering> windows) {
+                  k.loop(k.index(0), k.index(w.channels), [&](Expr c) {
+                    Expr sum = k.f32(0);
+                    for (const Covering &window : windows) {
+                      Expr gradient = k.load(buffers[0], {input[0], window.row, window.column, c});
+                      sum = sum + k.select(window.exists, gradient, k.f32(0));
+                    }
+                    k.store(sum / double(w.size()), buffers[1], {input[0], input[1], input[2], c});
+                  });
+                });
+              });
   return success();
 }
 

@@ -33,7 +33,8 @@ struct Reduction {
   /// Elements of the result apart from columns.
   int64_t kept() const {
     int64_t product = 1;
-    for (auto [size, reduced] : llvm::zip_equal(ArrayRef(sizes).drop_back(), ArrayRef(isReduced).drop_back()))
+    for (auto [size, reduced] :
+         llvm::zip_equal(ArrayRef(sizes).drop_back(), ArrayRef(isReduced).drop_back()))
       product *= reduced ? 1 : size;
     return product;
   }
@@ -151,74 +152,76 @@ void emitColumns(const Reduction &reduction, OpKernels &kernels) {
   if (!inChunks) {
     kernels.add("columns", {input, output}, kept * blocks, grainOf(rows * blockColumns),
                 [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
-      Value block = k.stackArray({blockColumns});
-      k.loop(begin, end, [&](Expr item) {
-        Expr target = item / double(blocks), part = item % double(blocks);
-        addColumns(k, reduction, buffers[0], target, std::nullopt,
-                   itemRange(k, part, part + 1, blockColumns, width), block, buffers[1], {target},
-                   reduction.scale);
-      });
-    });
+                  Value block = k.stackArray({blockColumns});
+                  k.loop(begin, end, [&](Expr item) {
+                    Expr target = item / double(blocks), part = item % double(blocks);
+                    addColumns(k, reduction, buffers[0], target, std::nullopt,
+                               itemRange(k, part, part + 1, blockColumns, width), block, buffers[1],
+                               {target}, reduction.scale);
+                  });
+                });
     return;
   }
   BufferUse partials = kernels.scratch({kept, chunks.count, width});
   kernels.add("chunks", {input, partials}, kept * blocks * chunks.count,
               grainOf(chunks.rows * blockColumns),
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
-    Value block = k.stackArray({blockColumns});
-    k.loop(begin, end, [&](Expr item) {
-      Expr part = item % double(blocks);
-      Expr chunk = item / double(blocks) % double(chunks.count);
-      Expr target = item / double(blocks * chunks.count);
-      addColumns(k, reduction, buffers[0], target,
-                 itemRange(k, chunk, chunk + 1, chunks.rows, rows),
-                 itemRange(k, part, part + 1, blockColumns, width), block, buffers[1],
-                 {target, chunk}, 1);
-    });
-  });
+                Value block = k.stackArray({blockColumns});
+                k.loop(begin, end, [&](Expr item) {
+                  Expr part = item % double(blocks);
+                  Expr chunk = item / double(blocks) % double(chunks.count);
+                  Expr target = item / double(blocks * chunks.count);
+                  addColumns(k, reduction, buffers[0], target,
+                             itemRange(k, chunk, chunk + 1, chunks.rows, rows),
+                             itemRange(k, part, part + 1, blockColumns, width), block, buffers[1],
+                             {target, chunk}, 1);
+                });
+              });
   kernels.add("combine", {partials, output}, kept, grainOf(chunks.count * width),
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
-    Expr columns = k.index(width), zero = k.index(0);
-    k.loop(begin, end, [&](Expr target) {
-      k.loop(zero, columns,
-             [&](Expr c) { k.store(neutral(k, reduction), buffers[1], {target, c}); });
-      k.loop(zero, k.index(chunks.count), [&](Expr chunk) {
-        k.loop(zero, columns, [&](Expr c) {
-          Expr part = k.load(buffers[0], {target, chunk, c});
-          k.store(combine(k, reduction, k.load(buffers[1], {target, c}), part), buffers[1],
-                  {target, c});
-        });
-      });
-      k.loop(zero, columns, [&](Expr c) {
-        k.store(k.load(buffers[1], {target, c}) * k.f32(reduction.scale), buffers[1], {target, c});
-      });
-    });
-  });
+                Expr columns = k.index(width), zero = k.index(0);
+                k.loop(begin, end, [&](Expr target) {
+                  k.loop(zero, columns, [&](Expr c) {
+                    k.store(neutral(k, reduction), buffers[1], {target, c});
+                  });
+                  k.loop(zero, k.index(chunks.count), [&](Expr chunk) {
+                    k.loop(zero, columns, [&](Expr c) {
+                      Expr part = k.load(buffers[0], {target, chunk, c});
+                      k.store(combine(k, reduction, k.load(buffers[1], {target, c}), part),
+                              buffers[1], {target, c});
+                    });
+                  });
+                  k.loop(zero, columns, [&](Expr c) {
+                    k.store(k.load(buffers[1], {target, c}) * k.f32(reduction.scale), buffers[1],
+                            {target, c});
+                  });
+                });
+              });
 }
 
 void emitRows(const Reduction &reduction, OpKernels &kernels) {
   int64_t kept = reduction.kept(), length = reduction.sizes.back();
   BufferUse output = kernels.result(0, {kept});
-  auto fold = [&](KernelBuilder &k, int64_t size,
-                  llvm::function_ref<Expr(const Columns &)> read) {
+  auto fold = [&](KernelBuilder &k, int64_t size, llvm::function_ref<Expr(const Columns &)> read) {
     return reduction.isMaximum ? k.maximumOfColumns(size, read) : k.sumColumns(size, read);
   };
   double missing = reduction.isMaximum ? -std::numeric_limits<double>::infinity() : 0;
   if (kept >= fewItems || length <= rowChunk || reduction.reducedDimensions() != 1) {
     kernels.add("rows", {kernels.operand(0, reduction.sizes), output}, kept, grainOf(length),
                 [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
-      k.loop(begin, end, [&](Expr target) {
-        k.store(neutral(k, reduction), buffers[1], {target});
-        forReduced(k, reduction, target, std::nullopt, [&](ArrayRef<Expr> leading) {
-          Expr part = fold(k, length, [&](const Columns &columns) {
-            return k.load(buffers[0], leading, columns, missing);
-          });
-          k.store(combine(k, reduction, k.load(buffers[1], {target}), part), buffers[1],
-                  {target});
-        });
-        k.store(k.load(buffers[1], {target}) * k.f32(reduction.scale), buffers[1], {target});
-      });
-    });
+                  k.loop(begin, end, [&](Expr target) {
+                    k.store(neutral(k, reduction), buffers[1], {target});
+                    forReduced(k, reduction, target, std::nullopt, [&](ArrayRef<Expr> leading) {
+                      Expr part = fold(k, length, [&](const Columns &columns) {
+                        return k.load(buffers[0], leading, columns, missing);
+                      });
+                      k.store(combine(k, reduction, k.load(buffers[1], {target}), part), buffers[1],
+                              {target});
+                    });
+                    k.store(k.load(buffers[1], {target}) * k.f32(reduction.scale), buffers[1],
+                            {target});
+                  });
+                });
     return;
   }
   int64_t chunks = (length + rowChunk - 1) / rowChunk;
@@ -226,31 +229,33 @@ void emitRows(const Reduction &reduction, OpKernels &kernels) {
   BufferUse partials = kernels.scratch({kept, chunks});
   kernels.add("chunks", {kernels.operand(0, {kept, length}), partials}, kept * chunks, 1,
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
-    k.loop(begin, end, [&](Expr item) {
-      Expr target = item / double(chunks), chunk = item % double(chunks);
-      Expr offset = chunk * double(rowChunk);
-      auto foldChunk = [&](int64_t size) {
-        Expr part = fold(k, size, [&](const Columns &columns) {
-          return k.load(buffers[0], {target}, {offset + columns.first, columns.count, columns.mask},
-                        missing);
-        });
-        k.store(part, buffers[1], {target, chunk});
-      };
-      k.when(chunk == double(chunks - 1), [&] { foldChunk(lastSize); },
-             [&] { foldChunk(rowChunk); });
-    });
-  });
+                k.loop(begin, end, [&](Expr item) {
+                  Expr target = item / double(chunks), chunk = item % double(chunks);
+                  Expr offset = chunk * double(rowChunk);
+                  auto foldChunk = [&](int64_t size) {
+                    Expr part = fold(k, size, [&](const Columns &columns) {
+                      return k.load(buffers[0], {target},
+                                    {offset + columns.first, columns.count, columns.mask}, missing);
+                    });
+                    k.store(part, buffers[1], {target, chunk});
+                  };
+                  k.when(
+                      chunk == double(chunks - 1), [&] { foldChunk(lastSize); },
+                      [&] { foldChunk(rowChunk); });
+                });
+              });
   kernels.add("combine", {partials, output}, kept, grainOf(chunks),
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
-    k.loop(begin, end, [&](Expr target) {
-      Expr total = k.loop(k.index(0), k.index(chunks), 1, {neutral(k, reduction)},
-                          [&](Expr chunk, ArrayRef<Expr> carried) {
-        Expr part = k.load(buffers[0], {target, chunk});
-        return SmallVector<Expr>{combine(k, reduction, carried[0], part)};
-      })[0];
-      k.store(total * k.f32(reduction.scale), buffers[1], {target});
-    });
-  });
+                k.loop(begin, end, [&](Expr target) {
+                  Expr total =
+                      k.loop(k.index(0), k.index(chunks), 1, {neutral(k, reduction)},
+                             [&](Expr chunk, ArrayRef<Expr> carried) {
+                               Expr part = k.load(buffers[0], {target, chunk});
+                               return SmallVector<Expr>{combine(k, reduction, carried[0], part)};
+                             })[0];
+                  k.store(total * k.f32(reduction.scale), buffers[1], {target});
+                });
+              });
 }
 
 LogicalResult emitReduction(Value input, ArrayRef<int64_t> dimensions, bool isMaximum, bool isMean,
@@ -298,18 +303,17 @@ LogicalResult emitGlobalAvgPoolGrad(GlobalAvgPoolGradOp op, OpKernels &kernels) 
   auto shape = cast<RankedTensorType>(op.getInputGradient().getType());
   int64_t batch = shape.getDimSize(0), channels = shape.getShape().back();
   int64_t middle = shape.getNumElements() / (batch * channels);
-  kernels.add("",
-              {kernels.operand(0), kernels.result(0, {batch * middle, channels})}, batch * middle,
-              grainOf(channels),
+  kernels.add("", {kernels.operand(0), kernels.result(0, {batch * middle, channels})},
+              batch * middle, grainOf(channels),
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
-    k.loop(begin, end, [&](Expr row) {
-      Expr sample = row / double(middle);
-      k.loop(k.index(0), k.index(channels), [&](Expr c) {
-        k.store(k.load(buffers[0], {sample, c}) * k.f32(1.0 / double(middle)), buffers[1],
-                {row, c});
-      });
-    });
-  });
+                k.loop(begin, end, [&](Expr row) {
+                  Expr sample = row / double(middle);
+                  k.loop(k.index(0), k.index(channels), [&](Expr c) {
+                    k.store(k.load(buffers[0], {sample, c}) * k.f32(1.0 / double(middle)),
+                            buffers[1], {row, c});
+                  });
+                });
+              });
   return success();
 }
 
@@ -324,36 +328,37 @@ LogicalResult emitReduceMaxGrad(ReduceMaxGradOp op, OpKernels &kernels) {
   }
   int64_t kept = reduction.kept(), width = reduction.columns();
   SmallVector<int64_t> small{kept, width};
-  kernels.add("",
-              {kernels.operand(0, reduction.sizes), kernels.operand(1, small),
-               kernels.operand(2, small), kernels.result(0, reduction.sizes),
-               kernels.scratch(small)},
-              kept, grainOf(elementCount(op.getInput().getType()) / kept),
-              [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
-    k.loop(begin, end, [&](Expr target) {
-      auto forEach = [&](llvm::function_ref<void(Expr)> body) {
-        k.loop(k.index(0), k.index(width), body);
-      };
-      auto visit = [&](llvm::function_ref<void(ArrayRef<Expr> at, Expr isLargest, Expr c)> body) {
-        forReduced(k, reduction, target, std::nullopt, [&](ArrayRef<Expr> leading) {
-          forEach([&](Expr c) {
-            SmallVector<Expr> at(leading);
-            at.push_back(c);
-            body(at, k.load(buffers[0], at) == k.load(buffers[1], {target, c}), c);
+  kernels.add(
+      "",
+      {kernels.operand(0, reduction.sizes), kernels.operand(1, small), kernels.operand(2, small),
+       kernels.result(0, reduction.sizes), kernels.scratch(small)},
+      kept, grainOf(elementCount(op.getInput().getType()) / kept),
+      [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
+        k.loop(begin, end, [&](Expr target) {
+          auto forEach = [&](llvm::function_ref<void(Expr)> body) {
+            k.loop(k.index(0), k.index(width), body);
+          };
+          auto visit =
+              [&](llvm::function_ref<void(ArrayRef<Expr> at, Expr isLargest, Expr c)> body) {
+                forReduced(k, reduction, target, std::nullopt, [&](ArrayRef<Expr> leading) {
+                  forEach([&](Expr c) {
+                    SmallVector<Expr> at(leading);
+                    at.push_back(c);
+                    body(at, k.load(buffers[0], at) == k.load(buffers[1], {target, c}), c);
+                  });
+                });
+              };
+          forEach([&](Expr c) { k.store(k.f32(0), buffers[4], {target, c}); });
+          visit([&](ArrayRef<Expr>, Expr isLargest, Expr c) {
+            Expr one = k.select(isLargest, k.f32(1), k.f32(0));
+            k.store(k.load(buffers[4], {target, c}) + one, buffers[4], {target, c});
+          });
+          visit([&](ArrayRef<Expr> at, Expr isLargest, Expr c) {
+            Expr share = k.load(buffers[2], {target, c}) / k.load(buffers[4], {target, c});
+            k.store(k.select(isLargest, share, k.f32(0)), buffers[3], at);
           });
         });
-      };
-      forEach([&](Expr c) { k.store(k.f32(0), buffers[4], {target, c}); });
-      visit([&](ArrayRef<Expr>, Expr isLargest, Expr c) {
-        Expr one = k.select(isLargest, k.f32(1), k.f32(0));
-        k.store(k.load(buffers[4], {target, c}) + one, buffers[4], {target, c});
       });
-      visit([&](ArrayRef<Expr> at, Expr isLargest, Expr c) {
-        Expr share = k.load(buffers[2], {target, c}) / k.load(buffers[4], {target, c});
-        k.store(k.select(isLargest, share, k.f32(0)), buffers[3], at);
-      });
-    });
-  });
   return success();
 }
 

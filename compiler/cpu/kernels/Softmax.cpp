@@ -34,10 +34,10 @@ LogicalResult emitSoftmax(SoftmaxOp op, OpKernels &kernels) {
   kernels.add("", {kernels.operand(0, {rows, columns}), kernels.result(0, {rows, columns})}, rows,
               grainOf(4 * columns),
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
-    k.loop(begin, end, [&](Expr row) {
-      addSoftmaxRow(k, buffers[0], buffers[1], row, columns, false);
-    });
-  });
+                k.loop(begin, end, [&](Expr row) {
+                  addSoftmaxRow(k, buffers[0], buffers[1], row, columns, false);
+                });
+              });
   return success();
 }
 
@@ -46,19 +46,19 @@ LogicalResult emitSoftmaxGrad(SoftmaxGradOp op, OpKernels &kernels) {
   auto type = cast<RankedTensorType>(op.getOutput().getType());
   int64_t columns = type.getShape().back(), rows = type.getNumElements() / columns;
   SmallVector<int64_t> shape{rows, columns};
-  kernels.add("", {kernels.operand(0, shape), kernels.operand(1, shape), kernels.result(0, shape)},
-              rows, grainOf(columns),
-              [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
-    k.loop(begin, end, [&](Expr row) {
-      Expr sum = k.splat(k.sumColumns(columns, [&](const Columns &columns) {
-        return k.load(buffers[0], {row}, columns) * k.load(buffers[1], {row}, columns);
-      }));
-      k.forColumns(columns, [&](const Columns &columns) {
-        Expr dy = k.load(buffers[1], {row}, columns);
-        k.store(k.load(buffers[0], {row}, columns) * (dy - sum), buffers[2], {row}, columns);
+  kernels.add(
+      "", {kernels.operand(0, shape), kernels.operand(1, shape), kernels.result(0, shape)}, rows,
+      grainOf(columns), [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
+        k.loop(begin, end, [&](Expr row) {
+          Expr sum = k.splat(k.sumColumns(columns, [&](const Columns &columns) {
+            return k.load(buffers[0], {row}, columns) * k.load(buffers[1], {row}, columns);
+          }));
+          k.forColumns(columns, [&](const Columns &columns) {
+            Expr dy = k.load(buffers[1], {row}, columns);
+            k.store(k.load(buffers[0], {row}, columns) * (dy - sum), buffers[2], {row}, columns);
+          });
+        });
       });
-    });
-  });
   return success();
 }
 
@@ -66,48 +66,50 @@ void addAttentionSoftmax(OpKernels &kernels, int64_t rows, int64_t sequence) {
   kernels.add("", {kernels.plain(0, {rows, sequence}), kernels.plain(1, {rows})}, rows,
               grainOf(4 * sequence),
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
-    k.loop(begin, end, [&](Expr row) {
-      Expr logsumexp = addSoftmaxRow(k, buffers[0], buffers[0], row, sequence, true);
-      k.store(logsumexp, buffers[1], {row});
-    });
-  });
+                k.loop(begin, end, [&](Expr row) {
+                  Expr logsumexp = addSoftmaxRow(k, buffers[0], buffers[0], row, sequence, true);
+                  k.store(logsumexp, buffers[1], {row});
+                });
+              });
 }
 
 void addAttentionProbabilities(OpKernels &kernels, int64_t rows, int64_t sequence) {
-  kernels.add("", {kernels.plain(0, {rows, sequence}), kernels.plain(1, {rows})}, rows,
-              grainOf(4 * sequence),
-              [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
-    k.loop(begin, end, [&](Expr row) {
-      Expr shift = k.splat(k.load(buffers[1], {row}));
-      k.forColumns(sequence, [&](const Columns &columns) {
-        k.store(k.exp(k.load(buffers[0], {row}, columns) - shift), buffers[0], {row}, columns);
+  kernels.add(
+      "", {kernels.plain(0, {rows, sequence}), kernels.plain(1, {rows})}, rows,
+      grainOf(4 * sequence), [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
+        k.loop(begin, end, [&](Expr row) {
+          Expr shift = k.splat(k.load(buffers[1], {row}));
+          k.forColumns(sequence, [&](const Columns &columns) {
+            k.store(k.exp(k.load(buffers[0], {row}, columns) - shift), buffers[0], {row}, columns);
+          });
+        });
       });
-    });
-  });
 }
 
 void addAttentionScoreGradient(OpKernels &kernels, int64_t batch, int64_t heads, int64_t sequence,
                                int64_t headSize) {
   int64_t rows = batch * heads * sequence;
   SmallVector<int64_t> scores{rows, sequence}, outputs{batch, sequence, heads, headSize};
-  kernels.add("", {kernels.plain(0, scores), kernels.plain(1, scores), kernels.plain(2, outputs),
-                   kernels.plain(3, outputs)},
+  kernels.add("",
+              {kernels.plain(0, scores), kernels.plain(1, scores), kernels.plain(2, outputs),
+               kernels.plain(3, outputs)},
               rows, grainOf(2 * sequence),
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
-    k.loop(begin, end, [&](Expr row) {
-      Expr position = row % double(sequence);
-      Expr head = row / double(sequence) % double(heads);
-      Expr sample = row / double(sequence * heads);
-      Expr product = k.splat(k.sumColumns(headSize, [&](const Columns &columns) {
-        return k.load(buffers[2], {sample, position, head}, columns) *
-               k.load(buffers[3], {sample, position, head}, columns);
-      }));
-      k.forColumns(sequence, [&](const Columns &columns) {
-        Expr gradient = k.load(buffers[1], {row}, columns) - product;
-        k.store(k.load(buffers[0], {row}, columns) * gradient, buffers[1], {row}, columns);
-      });
-    });
-  });
+                k.loop(begin, end, [&](Expr row) {
+                  Expr position = row % double(sequence);
+                  Expr head = row / double(sequence) % double(heads);
+                  Expr sample = row / double(sequence * heads);
+                  Expr product = k.splat(k.sumColumns(headSize, [&](const Columns &columns) {
+                    return k.load(buffers[2], {sample, position, head}, columns) *
+                           k.load(buffers[3], {sample, position, head}, columns);
+                  }));
+                  k.forColumns(sequence, [&](const Columns &columns) {
+                    Expr gradient = k.load(buffers[1], {row}, columns) - product;
+                    k.store(k.load(buffers[0], {row}, columns) * gradient, buffers[1], {row},
+                            columns);
+                  });
+                });
+              });
 }
 
 } // namespace gc::cpu

@@ -14,8 +14,8 @@ RowWriter::RowWriter(KernelBuilder &k, const OpKernels &kernels, ArrayRef<Buffer
     : k(k), uses(uses), targets(targets), channels(channels),
       tileRows(std::max<int64_t>(1, 1024 / channels)) {
   // Tiles must start at whole vectors, and the stack is small.
-  bool fits = rowsOfRange * channels % lanes == 0 && tileRows * channels % lanes == 0 &&
-              channels <= 8192;
+  bool fits =
+      rowsOfRange * channels % lanes == 0 && tileRows * channels % lanes == 0 && channels <= 8192;
   for (const BufferUse &use : uses) {
     bool streams = fits && kernels.isStreamed(use);
     staging.push_back(streams ? k.stackArray({tileRows * channels}) : Value());

@@ -19,8 +19,8 @@ public:
   /// Stores a value of a result at (row, channel).
   using Store = llvm::function_ref<void(unsigned result, Expr row, Expr channel, Expr value)>;
 
-  /// `rowsOfRange`: ranges of rows start at multiples of it. `uses` and `targets` are the results as
-  /// [rows, channels], or as [rows] when `channels` is 1 and there is no second index. Call it
+  /// `rowsOfRange`: ranges of rows start at multiples of it. `uses` and `targets` are the results
+  /// as [rows, channels], or as [rows] when `channels` is 1 and there is no second index. Call it
   /// outside of loops.
   RowWriter(KernelBuilder &k, const OpKernels &kernels, llvm::ArrayRef<BufferUse> uses,
             llvm::ArrayRef<mlir::Value> targets, int64_t channels, int64_t rowsOfRange);

@@ -10,35 +10,39 @@ constexpr int64_t itemElements = 1024;
 int64_t itemsOf(int64_t elements) { return (elements + itemElements - 1) / itemElements; }
 } // namespace
 
-// Element by element over the gradient and the variables; all other operands are a few numbers that
-// are the same for every element.
+// Element by element over the gradient, if the op has one, and the variables; all other operands
+// are a few numbers that are the same for every element.
 LogicalResult emitUpdate(UpdateOpInterface op, OpKernels &kernels) {
-  int64_t elements = elementCount(op->getOperand(0).getType());
+  int64_t elements = elementCount(op.getVariableType());
   Type f32 = Float32Type::get(op->getContext());
-  SmallVector<BufferUse> uses{kernels.operand(0, {elements})};
-  for (unsigned i = 1; i < op->getNumOperands(); ++i)
-    uses.push_back(kernels.operand(i, {elementCount(op->getOperand(i).getType())}));
+  SmallVector<BufferUse> uses;
+  for (unsigned i = 0; i < op->getNumOperands(); ++i)
+    uses.push_back(
+        kernels.operand(i, {i == 0 ? elements : elementCount(op->getOperand(i).getType())}));
   unsigned firstVariable = uses.size();
   for (unsigned i = 0; i < op.getVariables().size(); ++i)
     uses.push_back(kernels.variable(i, {elements}, f32));
   kernels.add("", uses, itemsOf(elements), grainOf(itemElements),
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
-    SmallVector<Value> numbers;
-    for (unsigned i = 1; i < firstVariable; ++i)
-      for (int64_t j = 0; j < uses[i].shape[0]; ++j)
-        numbers.push_back(k.load(buffers[i], {k.index(j)}));
-    Range range = itemRange(k, begin, end, itemElements, elements);
-    k.loop(range.begin, range.end, [&](Expr i) {
-      SmallVector<Value> operands{k.load(buffers[0], {i})};
-      operands.append(numbers);
-      SmallVector<Value> variables, results;
-      for (Value buffer : buffers.drop_front(firstVariable))
-        variables.push_back(k.load(buffer, {i}));
-      op.emitUpdate(k.builder, k.location, operands, variables, results);
-      for (auto [result, buffer] : llvm::zip_equal(results, buffers.drop_front(firstVariable)))
-        k.store(k.wrap(result), buffer, {i});
-    });
-  });
+                SmallVector<Value> numbers;
+                for (unsigned i = 1; i < firstVariable; ++i)
+                  for (int64_t j = 0; j < uses[i].shape[0]; ++j)
+                    numbers.push_back(k.load(buffers[i], {k.index(j)}));
+                Range range = itemRange(k, begin, end, itemElements, elements);
+                k.loop(range.begin, range.end, [&](Expr i) {
+                  SmallVector<Value> operands;
+                  if (firstVariable > 0)
+                    operands.push_back(k.load(buffers[0], {i}));
+                  operands.append(numbers);
+                  SmallVector<Value> variables, results;
+                  for (Value buffer : buffers.drop_front(firstVariable))
+                    variables.push_back(k.load(buffer, {i}));
+                  op.emitUpdate(k.builder, k.location, operands, variables, results);
+                  for (auto [result, buffer] :
+                       llvm::zip_equal(results, buffers.drop_front(firstVariable)))
+                    k.store(k.wrap(result), buffer, {i});
+                });
+              });
   return success();
 }
 
@@ -54,39 +58,44 @@ LogicalResult emitRunningStats(RunningStatsOp op, OpKernels &kernels) {
                               kernels.variable(1, {channels}, f32)};
   kernels.add("", uses, itemsOf(channels), grainOf(itemElements),
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
-    Range range = itemRange(k, begin, end, itemElements, channels);
-    k.loop(range.begin, range.end, [&](Expr c) {
-      Expr mean = k.load(buffers[2], {c}), variance = k.load(buffers[3], {c});
-      Expr rstd = k.load(buffers[1], {c});
-      Expr batch = (k.f32(1) / (rstd * rstd) - epsilon) * unbiased;
-      k.store(mean + (k.load(buffers[0], {c}) - mean) * momentum, buffers[2], {c});
-      k.store(variance + (batch - variance) * momentum, buffers[3], {c});
-    });
-  });
+                Range range = itemRange(k, begin, end, itemElements, channels);
+                k.loop(range.begin, range.end, [&](Expr c) {
+                  Expr mean = k.load(buffers[2], {c}), variance = k.load(buffers[3], {c});
+                  Expr rstd = k.load(buffers[1], {c});
+                  Expr batch = (k.f32(1) / (rstd * rstd) - epsilon) * unbiased;
+                  k.store(mean + (k.load(buffers[0], {c}) - mean) * momentum, buffers[2], {c});
+                  k.store(variance + (batch - variance) * momentum, buffers[3], {c});
+                });
+              });
   return success();
 }
 
 LogicalResult emitAdvance(AdvanceOp op, OpKernels &kernels) {
-  kernels.add("", {kernels.variable(0, {2}, IntegerType::get(op.getContext(), 64))}, 1, 1,
+  std::optional<uint64_t> modulo = op.getModulo();
+  int64_t last = modulo ? 0 : 1;
+  kernels.add("", {kernels.variable(0, {last + 1}, IntegerType::get(op.getContext(), 64))}, 1, 1,
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
-    k.loop(begin, end, [&](Expr) {
-      Expr at = k.index(1);
-      k.store(k.load(buffers[0], {at}) + 1, buffers[0], {at});
-    });
-  });
+                k.loop(begin, end, [&](Expr) {
+                  Expr at = k.index(last);
+                  Expr next = k.load(buffers[0], {at}) + 1;
+                  if (modulo)
+                    next = k.select(next == k.i64(int64_t(*modulo)), k.i64(0), next);
+                  k.store(next, buffers[0], {at});
+                });
+              });
   return success();
 }
 
 // base^exponent by squaring; exponent >= 0. The loop runs over the 63 bits of an i64.
 static Expr power(KernelBuilder &k, double base, Expr exponent) {
-  SmallVector<Expr> last = k.loop(
-      k.index(0), k.index(63), 1, {k.f64(1), k.f64(base), exponent},
-      [&](Expr, ArrayRef<Expr> carried) {
-        Expr result = carried[0], square = carried[1], bits = carried[2];
-        Expr isOdd = (bits & k.i64(1)) == k.i64(1);
-        return SmallVector<Expr>{k.select(isOdd, result * square, result), square * square,
-                                 bits >> 1};
-      });
+  SmallVector<Expr> last =
+      k.loop(k.index(0), k.index(63), 1, {k.f64(1), k.f64(base), exponent},
+             [&](Expr, ArrayRef<Expr> carried) {
+               Expr result = carried[0], square = carried[1], bits = carried[2];
+               Expr isOdd = (bits & k.i64(1)) == k.i64(1);
+               return SmallVector<Expr>{k.select(isOdd, result * square, result), square * square,
+                                        bits >> 1};
+             });
   return last[0];
 }
 
@@ -98,22 +107,22 @@ LogicalResult emitCoefficients(CoefficientsOp op, OpKernels &kernels) {
   bool isAdam = op.getMode() == "adam";
   kernels.add("", {kernels.operand(0), kernels.result(0)}, 1, 1,
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
-    k.loop(begin, end, [&](Expr) {
-      Expr step = k.load(buffers[0], {k.index(1)});
-      Expr first, second;
-      if (isAdam) {
-        Expr t = step + 1;
-        first = k.toSingle(k.f64(lr) / (k.f64(1) - power(k, beta1, t)));
-        second = k.toSingle(k.f64(1) / k.sqrt(k.f64(1) - power(k, beta2, t)));
-      } else {
-        Expr isFirst = step == k.i64(0);
-        first = k.select(isFirst, k.f32(0), k.f32(beta1));
-        second = k.select(isFirst, k.f32(1), k.f32(1 - beta2));
-      }
-      k.store(first, buffers[1], {k.index(0)});
-      k.store(second, buffers[1], {k.index(1)});
-    });
-  });
+                k.loop(begin, end, [&](Expr) {
+                  Expr step = k.load(buffers[0], {k.index(1)});
+                  Expr first, second;
+                  if (isAdam) {
+                    Expr t = step + 1;
+                    first = k.toSingle(k.f64(lr) / (k.f64(1) - power(k, beta1, t)));
+                    second = k.toSingle(k.f64(1) / k.sqrt(k.f64(1) - power(k, beta2, t)));
+                  } else {
+                    Expr isFirst = step == k.i64(0);
+                    first = k.select(isFirst, k.f32(0), k.f32(beta1));
+                    second = k.select(isFirst, k.f32(1), k.f32(1 - beta2));
+                  }
+                  k.store(first, buffers[1], {k.index(0)});
+                  k.store(second, buffers[1], {k.index(1)});
+                });
+              });
   return success();
 }
 
@@ -121,8 +130,8 @@ LogicalResult emitGradientSeed(GradientSeedOp op, OpKernels &kernels) {
   double scale = op.getScale().convertToFloat();
   kernels.add("", {kernels.result(0)}, 1, 1,
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
-    k.loop(begin, end, [&](Expr) { k.store(k.f32(scale), buffers[0], {}); });
-  });
+                k.loop(begin, end, [&](Expr) { k.store(k.f32(scale), buffers[0], {}); });
+              });
   return success();
 }
 

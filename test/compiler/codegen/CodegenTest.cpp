@@ -1,10 +1,10 @@
 //===- CodegenTest.cpp - Kernels from MLIR text to running code -----------===//
 #include "compiler/cpu/codegen/CompileKernels.h"
 #include "compiler/cpu/codegen/LowerKernels.h"
-#include "test/compiler/codegen/LoadedKernels.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
+#include "test/compiler/codegen/LoadedKernels.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <gtest/gtest.h>

@@ -22,8 +22,8 @@ class LoadedKernels {
 public:
   explicit LoadedKernels(const cpu::KernelLibrary &library) {
     int file = memfd_create("kernels", 0);
-    if (file < 0 || write(file, library.object.data(), library.object.size()) !=
-                        ssize_t(library.object.size()))
+    if (file < 0 ||
+        write(file, library.object.data(), library.object.size()) != ssize_t(library.object.size()))
       abort();
     std::string path = "/proc/self/fd/" + std::to_string(file);
     handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);

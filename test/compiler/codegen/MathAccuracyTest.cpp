@@ -1,9 +1,9 @@
 //===- MathAccuracyTest.cpp - Expanded functions against double -----------===//
 #include "compiler/cpu/codegen/CompileKernels.h"
 #include "compiler/cpu/codegen/LowerKernels.h"
-#include "test/compiler/codegen/LoadedKernels.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
+#include "test/compiler/codegen/LoadedKernels.h"
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
@@ -42,7 +42,8 @@ TEST_P(MathAccuracyTest, IsCloseToTheTruth) {
       %one = arith.constant 1 : index
       scf.for %i = %begin to %end step %one {
         %v = memref.load %x[%i] : memref<65536xf32>
-        %r = math.)" + std::string(function.name) + R"( %v : f32
+        %r = math.)" +
+                     std::string(function.name) + R"( %v : f32
         memref.store %r, %y[%i] : memref<65536xf32>
       }
       return

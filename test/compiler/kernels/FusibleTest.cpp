@@ -21,8 +21,8 @@ TEST_P(UnaryTest, MatchesFormula) {
   for (std::vector<int64_t> shape :
        {std::vector<int64_t>{1}, {37}, {3, 5, 7}, {2, 1031}, {1024}, {}}) {
     Tensor x = Tensor::random(shape, 1, GetParam().low, GetParam().high);
-    std::string text = std::string("%r = gc.") + GetParam().name + " %0" +
-                       signature({x}, {x.type()});
+    std::string text =
+        std::string("%r = gc.") + GetParam().name + " %0" + signature({x}, {x.type()});
     std::vector<double> expected;
     for (int64_t i = 0; i < x.size(); ++i)
       expected.push_back(GetParam().formula(x[i]));
@@ -56,8 +56,8 @@ class BinaryTest : public testing::TestWithParam<Binary> {};
 TEST_P(BinaryTest, MatchesFormula) {
   for (std::vector<int64_t> shape : {std::vector<int64_t>{1}, {7, 13}, {2, 3, 431}}) {
     Tensor x = Tensor::random(shape, 1), y = Tensor::random(shape, 2, 0.5f, 2);
-    std::string text = std::string("%r = gc.") + GetParam().name + " %0, %1" +
-                       signature({x, y}, {x.type()});
+    std::string text =
+        std::string("%r = gc.") + GetParam().name + " %0, %1" + signature({x, y}, {x.type()});
     std::vector<double> expected;
     for (int64_t i = 0; i < x.size(); ++i)
       expected.push_back(GetParam().formula(x[i], y[i]));
@@ -71,21 +71,21 @@ double geluGradient(double x, double dy) {
                x * std::exp(-x * x / 2) / std::sqrt(2 * M_PI));
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, BinaryTest,
-    testing::Values(Binary{"add", [](double x, double y) { return x + y; }},
-                    Binary{"sub", [](double x, double y) { return x - y; }},
-                    Binary{"mul", [](double x, double y) { return x * y; }},
-                    Binary{"div", [](double x, double y) { return x / y; }},
-                    Binary{"relu_grad", [](double y, double dy) { return y > 0 ? dy : 0; }},
-                    Binary{"gelu_grad", geluGradient}),
-    [](const auto &info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(All, BinaryTest,
+                         testing::Values(Binary{"add", [](double x, double y) { return x + y; }},
+                                         Binary{"sub", [](double x, double y) { return x - y; }},
+                                         Binary{"mul", [](double x, double y) { return x * y; }},
+                                         Binary{"div", [](double x, double y) { return x / y; }},
+                                         Binary{"relu_grad",
+                                                [](double y, double dy) { return y > 0 ? dy : 0; }},
+                                         Binary{"gelu_grad", geluGradient}),
+                         [](const auto &info) { return std::string(info.param.name); });
 
 TEST(FusibleTest, TheSameOperandTwiceInPlace) {
   Tensor x = Tensor::random({101}, 3);
   // Both operands are one value; the emitter sees it even though only the first is listed.
-  Outcome outcome = run("%r = gc.mul %0, %0 : (tensor<101xf32>, tensor<101xf32>) -> tensor<101xf32>",
-                    {x}, {}, {0});
+  Outcome outcome = run(
+      "%r = gc.mul %0, %0 : (tensor<101xf32>, tensor<101xf32>) -> tensor<101xf32>", {x}, {}, {0});
   std::vector<double> expected;
   for (int64_t i = 0; i < x.size(); ++i)
     expected.push_back(double(x[i]) * x[i]);
@@ -98,9 +98,9 @@ TEST(FusibleTest, Scale) {
   std::vector<double> expected;
   for (int64_t i = 0; i < x.size(); ++i)
     expected.push_back(0.25 * x[i]);
-  expectClose(run("%r = gc.scale %0 {factor = 0.25 : f32}" + signature({x}, {x.type()}), {x})
-                  .results[0],
-              expected, 1e-7);
+  expectClose(
+      run("%r = gc.scale %0 {factor = 0.25 : f32}" + signature({x}, {x.type()}), {x}).results[0],
+      expected, 1e-7);
 }
 
 TEST(FusibleTest, NaNPassesReluAndZeroDoesNotPassItsGradient) {
@@ -116,11 +116,13 @@ TEST(FusibleTest, NaNPassesReluAndZeroDoesNotPassItsGradient) {
 struct Size {
   int64_t rows, channels;
 };
-const Size sizes[] = {{1, 1}, {5, 3}, {17, 8}, {3, 64}, {131, 10}, {2, 2048}, {4099, 16}, {997, 37}};
+const Size sizes[] = {{1, 1},    {5, 3},    {17, 8},    {3, 64},
+                      {131, 10}, {2, 2048}, {4099, 16}, {997, 37}};
 
 TEST(FusibleTest, Bias) {
   for (Size size : sizes) {
-    Tensor x = Tensor::random({size.rows, size.channels}, 1), b = Tensor::random({size.channels}, 2);
+    Tensor x = Tensor::random({size.rows, size.channels}, 1),
+           b = Tensor::random({size.channels}, 2);
     std::vector<double> expected;
     for (int64_t i = 0; i < x.size(); ++i)
       expected.push_back(double(x[i]) + b[i % size.channels]);
@@ -184,8 +186,8 @@ TEST(FusibleTest, BatchNormGradParams) {
     }
     std::vector<Tensor> operands{dy, x, mean, rstd};
     Outcome outcome = run("%r:2 = gc.batch_norm_grad_params %0, %1, %2, %3" +
-                          signature(operands, {mean.type(), mean.type()}),
-                      operands);
+                              signature(operands, {mean.type(), mean.type()}),
+                          operands);
     double tolerance = sumTolerance(double(size.rows), 0.8); // |dy| and |h| are about 0.6 and 1.3
     expectClose(outcome.results[0], dw, tolerance, x.type());
     expectClose(outcome.results[1], db, tolerance, x.type());
@@ -207,8 +209,8 @@ TEST(FusibleTest, BatchNormGradInput) {
                        (dy[i] - db[c] / double(size.rows) - h * dw[c] / double(size.rows)));
   }
   std::vector<Tensor> operands{dy, x, mean, rstd, w, dw, db};
-  std::string text = "%r = gc.batch_norm_grad_input %0, %1, %2, %3, %4, %5, %6" +
-                     signature(operands, {x.type()});
+  std::string text =
+      "%r = gc.batch_norm_grad_input %0, %1, %2, %3, %4, %5, %6" + signature(operands, {x.type()});
   expectClose(run(text, operands).results[0], expected, 1e-6);
   expectClose(run(text, operands, {}, {0}).results[0], expected, 1e-6);
 }
@@ -218,11 +220,10 @@ TEST(FusibleTest, InverseDeviation) {
   std::vector<double> expected;
   for (int64_t i = 0; i < v.size(); ++i)
     expected.push_back(1 / std::sqrt(double(v[i]) + 1e-3));
-  expectClose(run("%r = gc.inverse_deviation %0 {epsilon = 1.0e-3 : f32}" +
-                      signature({v}, {v.type()}),
-                  {v})
-                  .results[0],
-              expected, 1e-6);
+  expectClose(
+      run("%r = gc.inverse_deviation %0 {epsilon = 1.0e-3 : f32}" + signature({v}, {v.type()}), {v})
+          .results[0],
+      expected, 1e-6);
 }
 
 // A group with a full result and two sums: relu_grad feeding batch_norm_grad_params.
@@ -232,11 +233,11 @@ TEST(FusibleTest, ElementwiseAndSumsInOneGroup) {
     Tensor y = Tensor::random(full, 1), dy = Tensor::random(full, 2), x = Tensor::random(full, 3);
     Tensor mean = Tensor::random(channel, 4), rstd = Tensor::random(channel, 5, 0.5f, 2);
     std::string f = x.type(), c = mean.type();
-    std::string text = "%r:3 = gc.fused (%y = %0 : " + f + ", %dy = %1 : " + f + ", %x = %2 : " +
-                       f + ", %m = %3 : " + c + ", %s = %4 : " + c + ") -> (" + f + ", " + c +
-                       ", " + c + ") {\n %g = gc.relu_grad %y, %dy : (" + f + ", " + f + ") -> " +
-                       f + "\n %w, %b = gc.batch_norm_grad_params %g, %x, %m, %s : (" + f + ", " +
-                       f + ", " + c + ", " + c + ") -> (" + c + ", " + c +
+    std::string text = "%r:3 = gc.fused (%y = %0 : " + f + ", %dy = %1 : " + f +
+                       ", %x = %2 : " + f + ", %m = %3 : " + c + ", %s = %4 : " + c + ") -> (" + f +
+                       ", " + c + ", " + c + ") {\n %g = gc.relu_grad %y, %dy : (" + f + ", " + f +
+                       ") -> " + f + "\n %w, %b = gc.batch_norm_grad_params %g, %x, %m, %s : (" +
+                       f + ", " + f + ", " + c + ", " + c + ") -> (" + c + ", " + c +
                        ")\n gc.yield %g, %w, %b : " + f + ", " + c + ", " + c + "\n}";
     std::vector<double> g, dw(size.channels), db(size.channels);
     for (int64_t i = 0; i < x.size(); ++i) {

@@ -115,8 +115,8 @@ std::string signature(const std::vector<Tensor> &operands,
 }
 
 Outcome run(const std::string &text, const std::vector<Tensor> &operands,
-        const std::vector<Tensor> &variables, const std::vector<int> &aliases,
-        const std::string &symbols, int64_t streamBytes) {
+            const std::vector<Tensor> &variables, const std::vector<int> &aliases,
+            const std::string &symbols, int64_t streamBytes) {
   Outcome outcome;
   Compiled compiled;
   // The op stands in a function whose arguments are its operands.
@@ -161,8 +161,9 @@ Outcome run(const std::string &text, const std::vector<Tensor> &operands,
   std::vector<Tensor> empty;
   for (mlir::Type type : op->getResultTypes()) {
     auto tensor = mlir::cast<mlir::RankedTensorType>(type);
-    std::string element = tensor.getElementType().isF32() ? "f32"
-                          : "i" + std::to_string(tensor.getElementTypeBitWidth());
+    std::string element = tensor.getElementType().isF32()
+                              ? "f32"
+                              : "i" + std::to_string(tensor.getElementTypeBitWidth());
     empty.emplace_back(tensor.getShape().vec(), element);
     std::fill(empty.back().bytes.begin(), empty.back().bytes.end(), 0xff); // NaN, -1
   }

@@ -46,8 +46,8 @@ struct Outcome {
 /// Writing outside a buffer, and writing to an operand that shares no result's bytes, fails the
 /// test. `aliases` is as for KernelEmitter::emit, `streamBytes` for its constructor.
 Outcome run(const std::string &text, const std::vector<Tensor> &operands,
-        const std::vector<Tensor> &variables = {}, const std::vector<int> &aliases = {},
-        const std::string &symbols = "", int64_t streamBytes = int64_t(32) << 20);
+            const std::vector<Tensor> &variables = {}, const std::vector<int> &aliases = {},
+            const std::string &symbols = "", int64_t streamBytes = int64_t(32) << 20);
 
 /// Runs the dispatch that `emit` makes on the tensors, which it changes.
 void runNamed(llvm::function_ref<cpu::KernelDispatch(cpu::KernelEmitter &)> emit,
@@ -57,10 +57,10 @@ void runNamed(llvm::function_ref<cpu::KernelDispatch(cpu::KernelEmitter &)> emit
 void expectClose(const Tensor &actual, const std::vector<double> &expected, double tolerance,
                  const std::string &what = "");
 
-/// How far a sum of `terms` random numbers of mean 0 may be off: it is added up in blocks of `block`
-/// terms, whose sums are then added up. A rounding error has a deviation of 3.5e-8 of the partial
-/// sum, a partial sum of i terms one of sqrt(i) * `deviation`. Five deviations, as many sums are
-/// compared; errors of the terms themselves come on top.
+/// How far a sum of `terms` random numbers of mean 0 may be off: it is added up in blocks of
+/// `block` terms, whose sums are then added up. A rounding error has a deviation of 3.5e-8 of the
+/// partial sum, a partial sum of i terms one of sqrt(i) * `deviation`. Five deviations, as many
+/// sums are compared; errors of the terms themselves come on top.
 double sumTolerance(double terms, double deviation, double block = 64);
 
 /// "tensor<2x3xf32>"

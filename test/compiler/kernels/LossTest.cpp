@@ -42,10 +42,10 @@ TEST(LossTest, CrossEntropy) {
     for (auto [rows, classes] :
          {std::pair<int64_t, int64_t>{1, 1}, {5, 10}, {128, 10}, {17, 1000}, {3, 33}}) {
       Batch batch = makeBatch(rows, classes, padded);
-      Outcome outcome = run("%r:2 = gc.cross_entropy %0, %1" +
-                            signature({batch.logits, batch.labels},
-                                      {"tensor<f32>", typeOf({rows})}),
-                        {batch.logits, batch.labels});
+      Outcome outcome =
+          run("%r:2 = gc.cross_entropy %0, %1" +
+                  signature({batch.logits, batch.labels}, {"tensor<f32>", typeOf({rows})}),
+              {batch.logits, batch.labels});
       expectClose(outcome.results[0], {batch.loss}, 1e-6);
       expectClose(outcome.results[1], batch.logsumexp, 1e-6);
     }
@@ -54,8 +54,8 @@ TEST(LossTest, CrossEntropy) {
 TEST(LossTest, CrossEntropyOfPaddingAloneIsZero) {
   Tensor logits = Tensor::random({2, 4}, 1), labels = Tensor::ofInt32({2}, {-1, -5});
   Outcome outcome = run("%r:2 = gc.cross_entropy %0, %1" +
-                        signature({logits, labels}, {"tensor<f32>", "tensor<2xf32>"}),
-                    {logits, labels});
+                            signature({logits, labels}, {"tensor<f32>", "tensor<2xf32>"}),
+                        {logits, labels});
   EXPECT_EQ(outcome.results[0][0], 0);
 }
 
@@ -73,8 +73,8 @@ TEST(LossTest, CrossEntropyGrad) {
         expected.push_back(label < 0 ? 0
                                      : 0.5 / batch.samples * (p - (label == i % classes ? 1 : 0)));
       }
-      std::string text = "%r = gc.cross_entropy_grad %0, %1, %2, %3" +
-                         signature(operands, {batch.logits.type()});
+      std::string text =
+          "%r = gc.cross_entropy_grad %0, %1, %2, %3" + signature(operands, {batch.logits.type()});
       Outcome apart = run(text, operands), inPlace = run(text, operands, {}, {0});
       expectClose(apart.results[0], expected, 1e-6);
       EXPECT_EQ(apart.results[0].bytes, inPlace.results[0].bytes);
@@ -103,8 +103,8 @@ TEST(LossTest, AccuracyOfManyClasses) {
       expected += 1;
     }
   }
-  std::string text = "%r = gc.accuracy %0, %1" +
-                     signature({batch.logits, batch.labels}, {"tensor<f32>"});
+  std::string text =
+      "%r = gc.accuracy %0, %1" + signature({batch.logits, batch.labels}, {"tensor<f32>"});
   EXPECT_EQ(run(text, {batch.logits, batch.labels}).results[0][0], expected);
   EXPECT_GT(expected, 10);
 }

@@ -76,16 +76,16 @@ TEST(MoveTest, SlicePadConcat) {
       padded[elementAt(position, c.shape)] = sliced[i];
     }
     std::string axis = "axis = " + std::to_string(c.axis) + " : i64";
-    Outcome slice = run("%r = gc.slice %0 {" + axis + ", offset = " + std::to_string(c.offset) +
-                        " : i64, size = " + std::to_string(c.size) + " : i64}" +
-                        signature({x}, {y.type()}),
-                    {x});
+    Outcome slice =
+        run("%r = gc.slice %0 {" + axis + ", offset = " + std::to_string(c.offset) +
+                " : i64, size = " + std::to_string(c.size) + " : i64}" + signature({x}, {y.type()}),
+            {x});
     expectClose(slice.results[0], sliced, 0, x.type());
     int64_t high = c.shape[c.axis] - c.offset - c.size;
     Outcome pad = run("%r = gc.pad %0 {" + axis + ", low = " + std::to_string(c.offset) +
-                      " : i64, high = " + std::to_string(high) + " : i64}" +
-                      signature({slice.results[0]}, {x.type()}),
-                  {slice.results[0]});
+                          " : i64, high = " + std::to_string(high) + " : i64}" +
+                          signature({slice.results[0]}, {x.type()}),
+                      {slice.results[0]});
     expectClose(pad.results[0], padded, 0, x.type());
 
     std::vector<int64_t> joined = c.shape;
@@ -101,11 +101,11 @@ TEST(MoveTest, SlicePadConcat) {
       }
       offset += input.shape[c.axis];
     }
-    expectClose(run("%r = gc.concat %0, %1, %2 {" + axis + "}" +
-                        signature(inputs, {typeOf(joined)}),
-                    inputs)
-                    .results[0],
-                concatenated, 0, x.type());
+    expectClose(
+        run("%r = gc.concat %0, %1, %2 {" + axis + "}" + signature(inputs, {typeOf(joined)}),
+            inputs)
+            .results[0],
+        concatenated, 0, x.type());
   }
 }
 
@@ -113,9 +113,9 @@ TEST(MoveTest, Broadcast) {
   struct Case {
     std::vector<int64_t> from, dimensions, to;
   };
-  for (const Case &c :
-       {Case{{}, {}, {3, 5}}, Case{{4}, {1}, {7, 4}}, Case{{7}, {0}, {7, 13}},
-        Case{{2, 5}, {0, 2}, {2, 3, 5}}, Case{{1, 5}, {0, 1}, {6, 5}}, Case{{3, 1}, {1, 2}, {2, 3, 9}}}) {
+  for (const Case &c : {Case{{}, {}, {3, 5}}, Case{{4}, {1}, {7, 4}}, Case{{7}, {0}, {7, 13}},
+                        Case{{2, 5}, {0, 2}, {2, 3, 5}}, Case{{1, 5}, {0, 1}, {6, 5}},
+                        Case{{3, 1}, {1, 2}, {2, 3, 9}}}) {
     Tensor x = Tensor::random(c.from, 1);
     std::vector<double> expected;
     for (int64_t i = 0; i < Tensor(c.to).size(); ++i) {
@@ -135,14 +135,14 @@ TEST(MoveTest, Broadcast) {
 TEST(MoveTest, ClassToken) {
   int64_t batch = 3, sequence = 10, width = 37;
   Tensor x = Tensor::random({batch, sequence - 1, width}, 1);
-  Tensor token = Tensor::random({1, 1, width}, 2), position = Tensor::random({1, sequence, width}, 3);
+  Tensor token = Tensor::random({1, 1, width}, 2),
+         position = Tensor::random({1, sequence, width}, 3);
   std::vector<double> expected;
   for (int64_t b = 0; b < batch; ++b)
     for (int64_t s = 0; s < sequence; ++s)
       for (int64_t c = 0; c < width; ++c)
-        expected.push_back(
-            double(s == 0 ? token[c] : x[(b * (sequence - 1) + s - 1) * width + c]) +
-            position[s * width + c]);
+        expected.push_back(double(s == 0 ? token[c] : x[(b * (sequence - 1) + s - 1) * width + c]) +
+                           position[s * width + c]);
   std::vector<Tensor> operands{x, token, position};
   expectClose(run("%r = gc.class_token %0, %1, %2" +
                       signature(operands, {typeOf({batch, sequence, width})}),
@@ -163,20 +163,21 @@ TEST(MoveTest, Embedding) {
       expected.push_back(table[row * width + c]);
       gradient[row * width + c] += dy[i * width + c];
     }
-  expectClose(run("%r = gc.embedding %0, %1" + signature({indices, table}, {dy.type()}),
-                  {indices, table})
-                  .results[0],
-              expected, 0);
-  expectClose(run("%r = gc.embedding_grad %0, %1" + signature({indices, dy}, {table.type()}),
-                  {indices, dy})
-                  .results[0],
-              gradient, 1e-6);
+  expectClose(
+      run("%r = gc.embedding %0, %1" + signature({indices, table}, {dy.type()}), {indices, table})
+          .results[0],
+      expected, 0);
+  expectClose(
+      run("%r = gc.embedding_grad %0, %1" + signature({indices, dy}, {table.type()}), {indices, dy})
+          .results[0],
+      gradient, 1e-6);
 }
 
 TEST(MoveTest, EmbeddingOutsideTheTableIsNaN) {
   Tensor table = Tensor::random({3, 5}, 1), indices = Tensor::ofInt32({2}, {3, -1});
-  Outcome outcome = run("%r = gc.embedding %0, %1" + signature({indices, table}, {"tensor<2x5xf32>"}),
-                    {indices, table});
+  Outcome outcome =
+      run("%r = gc.embedding %0, %1" + signature({indices, table}, {"tensor<2x5xf32>"}),
+          {indices, table});
   for (int i = 0; i < 10; ++i)
     EXPECT_TRUE(std::isnan(outcome.results[0][i]));
 }

@@ -28,8 +28,8 @@ TEST(NormTest, BatchStats) {
       value = 1 / std::sqrt(value + 1e-5);
     std::string channel = typeOf({size.channels});
     Outcome outcome = run("%r:2 = gc.batch_stats %0 {epsilon = 1.0e-5 : f32}" +
-                          signature({x}, {channel, channel}),
-                      {x});
+                              signature({x}, {channel, channel}),
+                          {x});
     expectClose(outcome.results[0], mean, 2e-7, "mean of " + x.type());
     expectClose(outcome.results[1], rstd, size.rows == 1 ? 1e-2 : 1e-5, "rstd of " + x.type());
   }
@@ -54,8 +54,8 @@ TEST(NormTest, LayerNorm) {
     }
     std::string stats = typeOf({1, size.rows});
     Outcome outcome = run("%r:3 = gc.layer_norm %0, %1, %2 {epsilon = 1.0e-5 : f32}" +
-                          signature({x, w, b}, {x.type(), stats, stats}),
-                      {x, w, b});
+                              signature({x, w, b}, {x.type(), stats, stats}),
+                          {x, w, b});
     expectClose(outcome.results[0], y, 1e-5, x.type());
     expectClose(outcome.results[1], means, 1e-6, x.type());
     expectClose(outcome.results[2], rstds, 1e-6, x.type());
@@ -71,9 +71,7 @@ TEST(NormTest, LayerNormGrad) {
     std::vector<double> dx, dw(size.channels), db(size.channels);
     for (int64_t r = 0; r < size.rows; ++r) {
       double g = 0, gh = 0;
-      auto hat = [&](int64_t c) {
-        return (double(x[r * size.channels + c]) - mean[r]) * rstd[r];
-      };
+      auto hat = [&](int64_t c) { return (double(x[r * size.channels + c]) - mean[r]) * rstd[r]; };
       auto gradient = [&](int64_t c) { return double(dy[r * size.channels + c]); };
       for (int64_t c = 0; c < size.channels; ++c) {
         g += gradient(c) * w[c] / double(size.channels);
@@ -86,8 +84,8 @@ TEST(NormTest, LayerNormGrad) {
     }
     std::vector<Tensor> operands{dy, x, mean, rstd, w};
     Outcome outcome = run("%r:3 = gc.layer_norm_grad %0, %1, %2, %3, %4" +
-                          signature(operands, {x.type(), w.type(), w.type()}),
-                      operands);
+                              signature(operands, {x.type(), w.type(), w.type()}),
+                          operands);
     expectClose(outcome.results[0], dx, 2e-6, x.type());
     // A chunk of rows is summed in order.
     double tolerance = sumTolerance(double(size.rows), 0.8, double(size.rows));
@@ -171,12 +169,12 @@ TEST(NormTest, GroupNormGrad) {
       db[c] += dy[i];
     }
     for (int64_t i = 0; i < x.size(); ++i)
-      dx.push_back(rstd[groupOf(i)] * (double(dy[i]) * w[i % s.channels] - g[groupOf(i)] -
-                                       hat(i) * gh[groupOf(i)]));
+      dx.push_back(rstd[groupOf(i)] *
+                   (double(dy[i]) * w[i % s.channels] - g[groupOf(i)] - hat(i) * gh[groupOf(i)]));
     std::vector<Tensor> operands{dy, x, mean, rstd, w};
-    std::string text = "%r:3 = gc.group_norm_grad %0, %1, %2, %3, %4 {groups = " +
-                       std::to_string(s.groups) + " : i64}" +
-                       signature(operands, {x.type(), w.type(), w.type()});
+    std::string text =
+        "%r:3 = gc.group_norm_grad %0, %1, %2, %3, %4 {groups = " + std::to_string(s.groups) +
+        " : i64}" + signature(operands, {x.type(), w.type(), w.type()});
     Outcome outcome = run(text, operands);
     Outcome streamed = run(text, operands, {}, {}, "", /*streamBytes=*/1);
     EXPECT_EQ(streamed.results[0].bytes, outcome.results[0].bytes) << "bits depend on the cache";

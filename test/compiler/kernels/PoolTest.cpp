@@ -19,8 +19,8 @@ struct Pool {
     auto pair = [](const int64_t *p) {
       return "array<i64: " + std::to_string(p[0]) + ", " + std::to_string(p[1]) + ">";
     };
-    return " {kernel = " + pair(kernel) + ", strides = " + pair(stride) + ", padding = " +
-           pair(pad) + "}";
+    return " {kernel = " + pair(kernel) + ", strides = " + pair(stride) +
+           ", padding = " + pair(pad) + "}";
   }
   /// Calls visit(output element, input element, position in the window) for all that are there.
   template <typename Visit> void forAll(Visit visit) const {
@@ -60,8 +60,8 @@ TEST(PoolTest, MaxForwardAndBackward) {
         y[out] = x[in], index[out] = position, source[out] = in;
     });
     Outcome forward = run("%r:2 = gc.max_pool %0" + pool.attributes() +
-                          signature({x}, {like.type(), typeOf(pool.output(), "i8")}),
-                      {x});
+                              signature({x}, {like.type(), typeOf(pool.output(), "i8")}),
+                          {x});
     expectClose(forward.results[0], y, 0, x.type());
     for (int64_t i = 0; i < like.size(); ++i)
       ASSERT_EQ(forward.results[1].data<int8_t>()[i], index[i]) << x.type() << " element " << i;
@@ -71,11 +71,11 @@ TEST(PoolTest, MaxForwardAndBackward) {
     for (int64_t i = 0; i < like.size(); ++i)
       dx[source[i]] += dy[i];
     std::vector<Tensor> operands{forward.results[1], dy};
-    expectClose(run("%r = gc.max_pool_grad %0, %1" + pool.attributes() +
-                        signature(operands, {x.type()}),
-                    operands)
-                    .results[0],
-                dx, 1e-6, "gradient of " + x.type());
+    expectClose(
+        run("%r = gc.max_pool_grad %0, %1" + pool.attributes() + signature(operands, {x.type()}),
+            operands)
+            .results[0],
+        dx, 1e-6, "gradient of " + x.type());
   }
 }
 
@@ -84,8 +84,8 @@ TEST(PoolTest, MaxOfMinusInfinityAndNaN) {
   Tensor x = Tensor::of(pool.input(), std::vector<float>(9, -INFINITY));
   x[8] = NAN;
   Outcome outcome = run("%r:2 = gc.max_pool %0" + pool.attributes() +
-                        signature({x}, {typeOf(pool.output()), typeOf(pool.output(), "i8")}),
-                    {x});
+                            signature({x}, {typeOf(pool.output()), typeOf(pool.output(), "i8")}),
+                        {x});
   // The first window misses its first row and column: its first element is at position 4.
   EXPECT_EQ(outcome.results[0][0], -INFINITY);
   EXPECT_EQ(outcome.results[1].data<int8_t>()[0], 4);
@@ -112,8 +112,11 @@ TEST(PoolTest, AverageForwardAndBackward) {
 }
 
 TEST(PoolTest, GlobalAverage) {
-  for (std::vector<int64_t> shape : {std::vector<int64_t>{1, 1, 1, 1}, {3, 7, 7, 37},
-                                     {2, 5, 131}, {20, 7, 7, 2048}, {1, 200, 150, 8}}) {
+  for (std::vector<int64_t> shape : {std::vector<int64_t>{1, 1, 1, 1},
+                                     {3, 7, 7, 37},
+                                     {2, 5, 131},
+                                     {20, 7, 7, 2048},
+                                     {1, 200, 150, 8}}) {
     Tensor x = Tensor::random(shape, 1, 0, 1);
     int64_t batch = shape.front(), channels = shape.back();
     int64_t middle = x.size() / (batch * channels);

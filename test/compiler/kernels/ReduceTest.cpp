@@ -41,12 +41,24 @@ struct Case {
   }
 };
 
-const Case cases[] = {
-    {{1}, {0}},          {{5}, {0}},           {{5, 7}, {1}},         {{5, 7}, {0}},
-    {{3, 5, 7}, {0, 2}}, {{3, 5, 7}, {1}},     {{16, 197, 6}, {0}},   {{4, 1, 9}, {1}},
-    {{2, 3, 4, 5}, {1}}, {{2, 3, 4, 5}, {1, 3}}, {{2, 3, 4, 5}, {0, 1, 2, 3}}, {{100000}, {0}},
-    {{3, 40000}, {1}},   {{40000, 3}, {0}},    {{2, 3, 4}, {}},       {{7, 2050}, {0}},
-    {{33, 129}, {1}},    {{9, 20000, 2}, {1}}};
+const Case cases[] = {{{1}, {0}},
+                      {{5}, {0}},
+                      {{5, 7}, {1}},
+                      {{5, 7}, {0}},
+                      {{3, 5, 7}, {0, 2}},
+                      {{3, 5, 7}, {1}},
+                      {{16, 197, 6}, {0}},
+                      {{4, 1, 9}, {1}},
+                      {{2, 3, 4, 5}, {1}},
+                      {{2, 3, 4, 5}, {1, 3}},
+                      {{2, 3, 4, 5}, {0, 1, 2, 3}},
+                      {{100000}, {0}},
+                      {{3, 40000}, {1}},
+                      {{40000, 3}, {0}},
+                      {{2, 3, 4}, {}},
+                      {{7, 2050}, {0}},
+                      {{33, 129}, {1}},
+                      {{9, 20000, 2}, {1}}};
 
 TEST(ReduceTest, SumMeanMax) {
   for (const Case &c : cases) {
@@ -83,19 +95,19 @@ TEST(ReduceTest, MaxGradientIsSharedAmongEquals) {
     for (int64_t i = 0; i < x.size(); ++i)
       dx.push_back(x[i] == y[c.target(i)] ? dy[c.target(i)] / count[c.target(i)] : 0);
     std::vector<Tensor> operands{x, y, dy};
-    expectClose(run("%r = gc.reduce_max_grad %0, %1, %2" + c.attributes() +
-                        signature(operands, {x.type()}),
-                    operands)
-                    .results[0],
-                dx, 1e-6, x.type());
+    expectClose(
+        run("%r = gc.reduce_max_grad %0, %1, %2" + c.attributes() + signature(operands, {x.type()}),
+            operands)
+            .results[0],
+        dx, 1e-6, x.type());
   }
 }
 
 TEST(ReduceTest, MaxKeepsNaN) {
   Tensor x = Tensor::of({2, 3}, {1, NAN, 2, 4, 5, 6});
-  Outcome rows = run("%r = gc.reduce_max %0 {dimensions = array<i64: 1>}" +
-                     signature({x}, {"tensor<2xf32>"}),
-                 {x});
+  Outcome rows =
+      run("%r = gc.reduce_max %0 {dimensions = array<i64: 1>}" + signature({x}, {"tensor<2xf32>"}),
+          {x});
   EXPECT_TRUE(std::isnan(rows.results[0][0]));
   EXPECT_EQ(rows.results[0][1], 6);
 }

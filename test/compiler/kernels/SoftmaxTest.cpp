@@ -52,9 +52,9 @@ TEST(SoftmaxTest, Gradient) {
       for (int64_t c = 0; c < size.columns; ++c)
         expected.push_back(y[r * size.columns + c] * (dy[r * size.columns + c] - sum));
     }
-    expectClose(run("%r = gc.softmax_grad %0, %1" + signature({y, dy}, {y.type()}), {y, dy})
-                    .results[0],
-                expected, 1e-5, y.type());
+    expectClose(
+        run("%r = gc.softmax_grad %0, %1" + signature({y, dy}, {y.type()}), {y, dy}).results[0],
+        expected, 1e-5, y.type());
   }
 }
 
@@ -64,16 +64,18 @@ TEST(SoftmaxTest, AttentionPieces) {
     Tensor scores = Tensor::random({batch, heads, sequence, sequence}, 1, -9, 9);
     std::vector<double> logsumexp, p = softmaxOf(scores, sequence, &logsumexp);
     std::vector<Tensor> forward{scores, Tensor({batch, heads, sequence})};
-    runNamed([&](gc::cpu::KernelEmitter &e) {
-      return e.emitAttentionSoftmax(batch, heads, sequence);
-    }, forward);
+    runNamed(
+        [&](gc::cpu::KernelEmitter &e) { return e.emitAttentionSoftmax(batch, heads, sequence); },
+        forward);
     expectClose(forward[0], p, 1e-6);
     expectClose(forward[1], logsumexp, 1e-6);
 
     std::vector<Tensor> again{scores, forward[1]};
-    runNamed([&](gc::cpu::KernelEmitter &e) {
-      return e.emitAttentionProbabilities(batch, heads, sequence);
-    }, again);
+    runNamed(
+        [&](gc::cpu::KernelEmitter &e) {
+          return e.emitAttentionProbabilities(batch, heads, sequence);
+        },
+        again);
     expectClose(again[0], p, 3e-6);
 
     Tensor dp = Tensor::random(scores.shape, 2);
@@ -91,9 +93,11 @@ TEST(SoftmaxTest, AttentionPieces) {
       expected.push_back(forward[0][i] * (dp[i] - d));
     }
     std::vector<Tensor> backward{forward[0], dp, o, dO};
-    runNamed([&](gc::cpu::KernelEmitter &e) {
-      return e.emitAttentionScoreGradient(batch, heads, sequence, size);
-    }, backward);
+    runNamed(
+        [&](gc::cpu::KernelEmitter &e) {
+          return e.emitAttentionScoreGradient(batch, heads, sequence, size);
+        },
+        backward);
     expectClose(backward[1], expected, 1e-6);
     EXPECT_EQ(backward[0].bytes, forward[0].bytes);
   }

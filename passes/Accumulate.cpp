@@ -1,0 +1,250 @@
+//===- Accumulate.cpp - a step in micro-batches ---------------------------===//
+//
+// Before:
+//   func.func @train(%x: tensor<8x4xf32>) attributes {gc.list = "micro_batch"} {
+//     %d = gc.gradient_seed {scale = 1.0}
+//     %dw = gc.linear_grad_weight %x, %dy : (tensor<8x4xf32>, tensor<8x3xf32>) -> tensor<3x4xf32>
+//     gc.sgd @w, %dw
+// After (micro-batches=4):
+//   gc.state @w.gradient accumulator : tensor<3x4xf32> = #gc.init<constant, [0.0]>
+//   func.func @train(%x: tensor<2x4xf32>) attributes {gc.list = "micro_batch"} {
+//     %d = gc.gradient_seed {scale = 0.25}
+//     %dw = gc.linear_grad_weight %x, %dy : (tensor<2x4xf32>, tensor<2x3xf32>) -> tensor<3x4xf32>
+//     gc.accumulate @w.gradient, %dw
+//   func.func @step() attributes {gc.list = "step"} {
+//     %dw = gc.read @w.gradient
+//     gc.sgd @w, %dw
+//     gc.clear @w.gradient
+//
+//===----------------------------------------------------------------------===//
+#include "passes/Accumulate.h"
+#include "dialects/Gc.h"
+#include "dialects/OpName.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/BatchSplit.h"
+#include "passes/ModelFunction.h"
+#include "passes/Passes.h"
+
+namespace gc {
+#define GEN_PASS_DEF_ACCUMULATEPASS
+#include "passes/Passes.h.inc"
+} // namespace gc
+
+using namespace mlir;
+
+namespace gc {
+namespace {
+
+class Accumulation {
+public:
+  Accumulation(ModuleOp module, func::FuncOp train, int64_t microBatches)
+      : module(module), train(train), microBatches(microBatches), builder(module.getContext()) {}
+
+  LogicalResult build() {
+    SmallVector<UpdateOpInterface> updates(train.getOps<UpdateOpInterface>());
+    for (UpdateOpInterface update : updates)
+      if (isa<AccumulateOp, ClearOp>(update))
+        return update->emitOpError("is there already: --gc-accumulate runs once");
+    if (updates.empty())
+      return train.emitOpError("has no updates: run --gc-optimizer first");
+    if (failed(createStep()))
+      return failure();
+    for (UpdateOpInterface update : updates)
+      if (failed(moveUpdate(update)))
+        return failure();
+    for (auto advance : llvm::make_early_inc_range(train.getOps<AdvanceOp>()))
+      advance->moveBefore(step.getBody().front().getTerminator());
+    // What the updates alone read.
+    for (Operation *op : llvm::reverse(cloned))
+      if (op->use_empty())
+        op->erase();
+    for (auto seed : train.getOps<GradientSeedOp>())
+      seed.setScaleAttr(builder.getF32FloatAttr(
+          static_cast<float>(seed.getScale().convertToFloat() / microBatches)));
+    if (failed(countMicroBatches()))
+      return failure();
+    return split();
+  }
+
+private:
+  FlatSymbolRefAttr symbol(StringRef name) {
+    return FlatSymbolRefAttr::get(module.getContext(), name);
+  }
+
+  FailureOr<FlatSymbolRefAttr> addAccumulator(Location loc, StringRef name, RankedTensorType type) {
+    if (failed(requireFreeName(module, name)))
+      return failure();
+    Operation *last = nullptr;
+    for (Operation &op : *module.getBody())
+      if (isa<ParameterOp, StateOp>(op))
+        last = &op;
+    OpBuilder::InsertionGuard guard(builder);
+    if (last)
+      builder.setInsertionPointAfter(last);
+    else
+      builder.setInsertionPointToStart(module.getBody());
+    auto zero =
+        InitAttr::get(module.getContext(), InitKind::Constant, builder.getDenseF64ArrayAttr({0.0}));
+    StateOp::create(builder, loc, builder.getStringAttr(name),
+                    StateRoleAttr::get(module.getContext(), StateRole::Accumulator),
+                    TypeAttr::get(type), zero);
+    return symbol(name);
+  }
+
+  LogicalResult createStep() {
+    if (failed(requireFreeName(module, "step")))
+      return failure();
+    builder.setInsertionPointAfter(train);
+    step = func::FuncOp::create(builder, train.getLoc(), "step", builder.getFunctionType({}, {}));
+    step->setAttr(kListAttr, builder.getStringAttr(kStepList));
+    builder.setInsertionPointToStart(step.addEntryBlock());
+    func::ReturnOp::create(builder, train.getLoc());
+    return success();
+  }
+
+  // Clones what computes `value` (of variables alone) into the step.
+  LogicalResult computeInStep(Operation *user, Value value) {
+    if (inStep.contains(value))
+      return success();
+    Operation *op = value.getDefiningOp();
+    if (!op || !(isa<ReadOp>(op) || isMemoryEffectFree(op)))
+      return user->emitOpError("needs a value that only a micro-batch has; an update may depend on "
+                               "its gradient and on variables");
+    for (Value operand : op->getOperands())
+      if (failed(computeInStep(user, operand)))
+        return failure();
+    builder.clone(*op, inStep);
+    cloned.push_back(op);
+    return success();
+  }
+
+  LogicalResult moveUpdate(UpdateOpInterface update) {
+    Location loc = update.getLoc();
+    FlatSymbolRefAttr parameter = update.getVariables().front();
+    Value gradient = update->getOperand(0);
+    auto type = cast<RankedTensorType>(gradient.getType());
+    FailureOr<FlatSymbolRefAttr> accumulator =
+        addAccumulator(loc, (parameter.getValue() + ".gradient").str(), type);
+    if (failed(accumulator))
+      return failure();
+    builder.setInsertionPointAfterValue(gradient);
+    AccumulateOp::create(builder, loc, *accumulator, gradient);
+
+    builder.setInsertionPoint(step.getBody().front().getTerminator());
+    for (Value operand : update->getOperands().drop_front())
+      if (failed(computeInStep(update, operand)))
+        return failure();
+    Value sum = ReadOp::create(builder, loc, type, *accumulator);
+    // The accumulator is empty after the step: a gradient that is to be dumped is a copy.
+    for (Operation *user : llvm::make_early_inc_range(gradient.getUsers()))
+      if (auto kept = dyn_cast<GradientOp>(user); kept && kept.getParameterAttr() == parameter) {
+        Value copy = ScaleOp::create(builder, loc, type, sum, builder.getF32FloatAttr(1.0f));
+        kept->moveBefore(step.getBody().front().getTerminator());
+        kept->setOperand(0, copy);
+      }
+    update->moveBefore(step.getBody().front().getTerminator());
+    update->setOperand(0, sum);
+    for (OpOperand &operand : update->getOpOperands().drop_front())
+      operand.set(inStep.lookup(operand.get()));
+    ClearOp::create(builder, loc, *accumulator, TypeAttr::get(type));
+    return success();
+  }
+
+  // Random ops must know which micro-batch they are in; the count is 0 again after the step.
+  LogicalResult countMicroBatches() {
+    SmallVector<DropoutOp> random(train.getOps<DropoutOp>());
+    if (random.empty())
+      return success();
+    auto type = RankedTensorType::get({1}, builder.getI64Type());
+    FailureOr<FlatSymbolRefAttr> count = addAccumulator(train.getLoc(), "micro_batch", type);
+    if (failed(count))
+      return failure();
+    builder.setInsertionPointToStart(&train.getBody().front());
+    Value read = ReadOp::create(builder, train.getLoc(), type, *count);
+    for (DropoutOp op : random)
+      op.getMicroBatchMutable().assign(read);
+    builder.setInsertionPoint(train.getBody().front().getTerminator());
+    AdvanceOp::create(builder, train.getLoc(), *count, builder.getI64IntegerAttr(microBatches));
+    return success();
+  }
+
+  LogicalResult split() {
+    SmallVector<Operation *> mixing, ignored;
+    if (failed(splitBatch(train, microBatches, mixing)))
+      return failure();
+    for (auto function : module.getOps<func::FuncOp>())
+      if (auto list = function->getAttrOfType<StringAttr>(kListAttr);
+          list && list.getValue() == kEvaluateList &&
+          failed(splitBatch(function, microBatches, ignored)))
+        return failure();
+    if (!mixing.empty())
+      warn(mixing);
+    return success();
+  }
+
+  void warn(ArrayRef<Operation *> mixing) {
+    constexpr size_t shown = 3;
+    InFlightDiagnostic warning = mixing.front()->emitWarning();
+    bool onlyNorms = llvm::all_of(mixing, llvm::IsaPred<BatchNormOp>);
+    warning << (onlyNorms ? "batch statistics are those of a micro-batch"
+                          : "samples are mixed within a micro-batch alone")
+            << ", so " << microBatches
+            << " micro-batches do not give the step of the whole batch: ";
+    llvm::interleaveComma(mixing.take_front(shown), warning,
+                          [&](Operation *op) { warning << "'" << displayName(op) << "'"; });
+    if (mixing.size() > shown)
+      warning << " and " << mixing.size() - shown << " more";
+    warning << (onlyNorms ? "; use group norm (gc-gen --norm=group) or one micro-batch where they "
+                            "must be equal"
+                          : "; use means over the batch, or one micro-batch");
+  }
+
+  ModuleOp module;
+  func::FuncOp train, step;
+  int64_t microBatches;
+  OpBuilder builder;
+  IRMapping inStep;
+  SmallVector<Operation *> cloned;
+};
+
+// "1, 2, 4 or 8"
+std::string divisors(int64_t batch) {
+  std::vector<int64_t> all;
+  for (int64_t i = 1; i <= batch; ++i)
+    if (batch % i == 0)
+      all.push_back(i);
+  std::string text;
+  for (auto [i, divisor] : llvm::enumerate(all))
+    text += (i == 0 ? "" : i + 1 == all.size() ? " or " : ", ") + std::to_string(divisor);
+  return text;
+}
+
+struct AccumulatePass : impl::AccumulatePassBase<AccumulatePass> {
+  using AccumulatePassBase::AccumulatePassBase;
+  void runOnOperation() override {
+    if (failed(accumulate(getOperation(), microBatches)))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+
+LogicalResult accumulate(ModuleOp module, int64_t microBatches) {
+  if (microBatches < 1)
+    return module.emitError("micro-batches must be at least 1, got ") << microBatches;
+  if (microBatches == 1)
+    return success();
+  FailureOr<func::FuncOp> train = findList(module, kMicroBatchList, "--gc-autodiff");
+  if (failed(train))
+    return failure();
+  FailureOr<int64_t> batch = batchOf(*train);
+  if (failed(batch))
+    return failure();
+  if (*batch % microBatches != 0)
+    return train->emitError("a batch of ")
+           << *batch << " cannot be split into " << microBatches
+           << " equal micro-batches; use " << divisors(*batch);
+  return Accumulation(module, *train, microBatches).build();
+}
+
+} // namespace gc

@@ -1,0 +1,20 @@
+//===- Accumulate.h - a step in micro-batches -------------------*- C++ -*-===//
+#ifndef GC_PASSES_ACCUMULATE_H
+#define GC_PASSES_ACCUMULATE_H
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace gc {
+
+/// Rewrites @train, and @evaluate where there is one, for a `microBatches`-th of the batch, with
+/// gradients that add up in accumulators, and moves the optimizer to a new function @step. With one
+/// micro-batch nothing changes. Needs the optimizer's updates in @train.
+///
+/// Fails, with an error at the function or op, where `microBatches` does not divide the batch or an
+/// op cannot run on a part of it; then the module is not to be used. Warns where the step differs
+/// from that of the whole batch (batch norm).
+llvm::LogicalResult accumulate(mlir::ModuleOp module, int64_t microBatches);
+
+} // namespace gc
+
+#endif

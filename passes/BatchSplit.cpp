@@ -1,0 +1,374 @@
+//===- BatchSplit.cpp - a function for a part of the batch ----------------===//
+//
+//   func.func @f(%x: tensor<8x4xf32>)                  func.func @f(%x: tensor<2x4xf32>)
+//     %0 = gc.linear %x, %w -> tensor<8x3xf32>    =>     %0 = gc.linear %x, %w -> tensor<2x3xf32>
+//
+// Types flow from the arguments through the ops: most infer their results. Of those that state them,
+// a reshape keeps its elements; a broadcast, which makes a dimension of nothing, and an adjoint
+// whose first dimension may or may not be the batch's (a filter as long as the batch) are choices.
+// A choice is taken back where an op that depends on it does not verify, and it is an error when the
+// function verifies either way.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/BatchSplit.h"
+#include "dialects/Gc.h"
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace gc {
+
+namespace {
+
+RankedTensorType tensorOf(Type type) { return cast<RankedTensorType>(type); }
+
+class Splitter {
+public:
+  /// `refused` are the ops, by their position, whose choice is not the batch.
+  Splitter(func::FuncOp function, int64_t batch, int64_t parts,
+           const llvm::DenseSet<unsigned> &refused)
+      : function(function), batch(batch), parts(parts), refused(refused) {}
+
+  LogicalResult run() {
+    Block &block = function.getBody().front();
+    for (BlockArgument argument : block.getArguments())
+      change(argument, scaled(argument.getType(), 0));
+    for (auto seed : function.getOps<GradientSeedOp>())
+      getForwardSlice(seed.getGradient(), &backward);
+    for (Operation &op : block.without_terminator()) {
+      if (failed(split(&op))) {
+        failedAt = position;
+        return failure();
+      }
+      ++position;
+    }
+    function.setType(FunctionType::get(function.getContext(), block.getArgumentTypes(),
+                                       block.getTerminator()->getOperandTypes()));
+    return success();
+  }
+
+  SmallVector<unsigned> choices; // positions of ops that could be either, in order
+  SmallVector<Operation *> mixing;
+  unsigned failedAt = 0;
+
+private:
+  RankedTensorType before(Value value) const {
+    auto it = old.find(value);
+    return it == old.end() ? tensorOf(value.getType()) : it->second;
+  }
+  bool isChanged(Value value) const { return old.contains(value); }
+  bool isBatch(Value value, int64_t dimension) const {
+    return before(value).getDimSize(dimension) != tensorOf(value.getType()).getDimSize(dimension);
+  }
+  RankedTensorType scaled(Type type, int64_t dimension) const {
+    SmallVector<int64_t> shape(tensorOf(type).getShape());
+    shape[dimension] /= parts;
+    return tensorOf(type).clone(shape);
+  }
+  void change(Value value, Type type) {
+    if (value.getType() == type)
+      return;
+    old.try_emplace(value, tensorOf(value.getType()));
+    value.setType(tensorOf(type));
+  }
+  static bool verifies(Operation *op) {
+    ScopedDiagnosticHandler quiet(op->getContext(), [](Diagnostic &) { return success(); });
+    return succeeded(op->getName().verifyInvariants(op));
+  }
+
+  LogicalResult split(Operation *op) {
+    if (auto stats = dyn_cast<RunningStatsOp>(op))
+      return splitCount(stats);
+    bool changed = llvm::any_of(op->getOperands(), [&](Value v) { return isChanged(v); });
+    if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
+      if (failed(splitBroadcast(broadcast)))
+        return failure();
+    } else if (!changed) {
+      noteUse(op);
+      return success();
+    } else if (!isMemoryEffectFree(op)) {
+      return op->emitOpError("changes a variable by a value that depends on the batch's size: ")
+             << op->getOperand(0).getType() << " in a micro-batch";
+    } else if (isa<SliceOp, PadOp>(op) &&
+               isBatch(op->getOperand(0), op->getAttrOfType<IntegerAttr>("axis").getInt())) {
+      return op->emitOpError("works on single samples of the batch and cannot run on a part of it");
+    } else if (auto infer = dyn_cast<InferTypeOpInterface>(op)) {
+      SmallVector<Type> types;
+      if (failed(infer.inferReturnTypes(op->getContext(), op->getLoc(), op->getOperands(),
+                                        op->getDiscardableAttrDictionary(),
+                                        op->getPropertiesStorage(), op->getRegions(), types)))
+        return op->emitOpError("cannot run on a part of the batch");
+      for (auto [result, type] : llvm::zip_equal(op->getResults(), types))
+        change(result, type);
+    } else if (auto reshape = dyn_cast<ReshapeOp>(op)) {
+      if (failed(splitReshape(reshape)))
+        return failure();
+    } else if (failed(splitStated(op))) {
+      return failure();
+    }
+    for (Value result : op->getResults()) {
+      RankedTensorType was = before(result), is = tensorOf(result.getType());
+      for (auto [a, b] : llvm::zip_equal(was.getShape(), is.getShape()))
+        if (a != b && a != b * parts)
+          return op->emitOpError("joins a part of the batch with something that is not: ")
+                 << was << " becomes " << is;
+    }
+    noteUse(op);
+    return op->getName().verifyInvariants(op);
+  }
+
+  // Elements in a channel; the batch's mean and deviation tell whose.
+  LogicalResult splitCount(RunningStatsOp stats) {
+    Operation *norm = stats.getMean().getDefiningOp();
+    if (!norm || llvm::none_of(norm->getOperands(), [&](Value v) { return isChanged(v); }))
+      return success();
+    if (stats.getCount() % parts != 0)
+      return stats.emitOpError("counts ") << stats.getCount() << " elements a channel, which "
+                                          << parts << " micro-batches do not divide";
+    stats.setCount(stats.getCount() / parts);
+    return success();
+  }
+
+  // Dimensions that repeat come from nowhere: the first as long as the batch is taken for it.
+  LogicalResult splitBroadcast(BroadcastOp op) {
+    RankedTensorType input = before(op.getInput()), output = before(op.getOutput());
+    SmallVector<int64_t> shape(output.getShape());
+    llvm::SmallBitVector repeats(output.getRank(), true);
+    for (auto [from, to] : llvm::enumerate(op.getDimensions()))
+      if (input.getDimSize(from) == output.getDimSize(to)) {
+        repeats.reset(to);
+        shape[to] = tensorOf(op.getInput().getType()).getDimSize(from);
+      }
+    int64_t count = 1;
+    for (unsigned d : repeats.set_bits())
+      count *= output.getDimSize(d);
+    for (unsigned d : repeats.set_bits()) {
+      if (output.getDimSize(d) != batch)
+        continue;
+      if (choose()) {
+        shape[d] /= parts;
+        adaptMean(op, count);
+      }
+      break;
+    }
+    change(op.getOutput(), output.clone(shape));
+    return success();
+  }
+
+  // The adjoint of a mean over n elements is the gradient, scaled by 1 / n, repeated over them.
+  void adaptMean(BroadcastOp op, int64_t count) {
+    auto scale = op.getInput().getDefiningOp<ScaleOp>();
+    if (scale && backward.contains(scale) &&
+        scale.getFactor().convertToFloat() == static_cast<float>(1.0 / count))
+      scale.setFactorAttr(Builder(op.getContext())
+                              .getF32FloatAttr(static_cast<float>(
+                                  1.0 / (static_cast<double>(count) / parts))));
+  }
+
+  // Walks both shapes in groups of dimensions with equal products. The batch must be the outermost
+  // of its group, and whole samples must stay together.
+  LogicalResult splitReshape(ReshapeOp op) {
+    ArrayRef<int64_t> input = before(op.getInput()).getShape();
+    RankedTensorType output = before(op.getOutput());
+    SmallVector<int64_t> shape(output.getShape());
+    size_t i = 0, o = 0;
+    while (i < input.size() || o < shape.size()) {
+      size_t firstIn = i, firstOut = o;
+      int64_t in = 1, out = 1;
+      do {
+        if (in <= out && i < input.size())
+          in *= input[i++];
+        else if (o < shape.size())
+          out *= shape[o++];
+        else if (i < input.size())
+          in *= input[i++];
+        else
+          break;
+      } while (in != out || (i == firstIn && i < input.size()) ||
+               (o == firstOut && o < shape.size()));
+      auto isUnit = [](int64_t size) { return size == 1; };
+      size_t outermost = std::find_if_not(input.begin() + firstIn, input.begin() + i, isUnit) -
+                         input.begin();
+      for (size_t d = firstIn; d < i; ++d) {
+        if (!isBatch(op.getInput(), d))
+          continue;
+        auto target = std::find_if_not(shape.begin() + firstOut, shape.begin() + o, isUnit);
+        if (d != outermost || target == shape.begin() + o || *target % batch != 0)
+          return op.emitOpError("moves elements across samples and cannot run on a part of the "
+                                "batch of ")
+                 << batch;
+        *target /= parts;
+      }
+    }
+    change(op.getOutput(), output.clone(shape));
+    return success();
+  }
+
+  // Other ops that state their types are adjoints: a result's first dimension is the batch's where
+  // an operand's is and the op then verifies.
+  LogicalResult splitStated(Operation *op) {
+    SmallVector<Type> plain(op->getResultTypes()), split(op->getResultTypes());
+    for (Type &type : split) {
+      auto tensor = tensorOf(type);
+      bool leads = tensor.getRank() > 0 && llvm::any_of(op->getOperands(), [&](Value operand) {
+        return isChanged(operand) && isBatch(operand, 0) &&
+               before(operand).getDimSize(0) == tensor.getDimSize(0);
+      });
+      if (leads)
+        type = scaled(type, 0);
+    }
+    auto use = [&](ArrayRef<Type> types) {
+      for (auto [result, type] : llvm::zip_equal(op->getResults(), types))
+        result.setType(tensorOf(type));
+      return verifies(op);
+    };
+    bool plainVerifies = use(plain), splitVerifies = split != plain && use(split);
+    use(plain);
+    if (!plainVerifies && !splitVerifies)
+      return op->emitOpError("cannot run on a part of the batch: its result types do not follow");
+    if (splitVerifies && (!plainVerifies || choose()))
+      for (auto [result, type] : llvm::zip_equal(op->getResults(), split))
+        change(result, type);
+    return success();
+  }
+
+  bool choose() {
+    choices.push_back(position);
+    return !refused.contains(position);
+  }
+
+  // Notes ops that mix samples. The mean over the batch of a mean over parts is the mean over all, and
+  // so is what is linear in it; anything else is not.
+  void noteUse(Operation *op) {
+    if (backward.contains(op))
+      return;
+    bool usesMean = llvm::any_of(op->getOperands(), [&](Value v) { return means.contains(v); });
+    if (usesMean) {
+      if (isa<AddOp, SubOp, NegOp, ScaleOp, ReshapeOp>(op))
+        means.insert(op->result_begin(), op->result_end());
+      else
+        mixing.push_back(op);
+      return;
+    }
+    bool mixes = false, takesBatch = false;
+    for (Value operand : op->getOperands()) {
+      takesBatch |= isChanged(operand);
+      int64_t rank = tensorOf(operand.getType()).getRank();
+      for (int64_t d = 0; isChanged(operand) && d < rank; ++d)
+        if (isBatch(operand, d))
+          mixes |= isa<SoftmaxOp, LayerNormOp>(op) ? d == rank - 1
+                   : isa<AttentionOp, Conv2dOp, MaxPoolOp, AvgPoolOp, GlobalAvgPoolOp, GroupNormOp,
+                         PatchEmbedOp, ClassTokenOp>(op)
+                       ? d > 0
+                       : false;
+    }
+    bool isMean = isa<CrossEntropyOp, AccuracyOp, ReduceMeanOp>(op);
+    for (Value result : op->getResults())
+      if (takesBatch && !isChanged(result)) {
+        mixes |= !isMean;
+        if (isMean)
+          means.insert(result);
+      }
+    if (mixes)
+      mixing.push_back(op);
+  }
+
+  func::FuncOp function;
+  int64_t batch, parts;
+  const llvm::DenseSet<unsigned> &refused;
+  unsigned position = 0;
+  llvm::DenseMap<Value, RankedTensorType> old; // of the values that changed
+  llvm::SetVector<Operation *> backward;       // what depends on the gradient's seed
+  llvm::DenseSet<Value> means;                 // over the batch
+};
+
+// A trial run on a clone: whether it succeeds, where it fails, which choices it met.
+struct Trial {
+  bool fits = false;
+  unsigned failedAt = 0;
+  SmallVector<unsigned> choices;
+};
+Trial attempt(func::FuncOp function, int64_t batch, int64_t parts,
+              const llvm::DenseSet<unsigned> &refused) {
+  ScopedDiagnosticHandler quiet(function.getContext(), [](Diagnostic &) { return success(); });
+  OwningOpRef<func::FuncOp> clone = function.clone();
+  Splitter splitter(*clone, batch, parts, refused);
+  Trial trial;
+  trial.fits = succeeded(splitter.run());
+  trial.failedAt = splitter.failedAt;
+  trial.choices = splitter.choices;
+  return trial;
+}
+
+} // namespace
+
+FailureOr<int64_t> batchOf(func::FuncOp function) {
+  int64_t batch = 0;
+  for (BlockArgument argument : function.getArguments()) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    if (!type || type.getRank() == 0)
+      return function.emitError("argument ")
+             << argument.getArgNumber() << " has no batch: expected a tensor of samples, got "
+             << argument.getType();
+    if (batch && type.getDimSize(0) != batch)
+      return function.emitError("argument ")
+             << argument.getArgNumber() << " holds " << type.getDimSize(0)
+             << " samples, but the first one " << batch;
+    batch = type.getDimSize(0);
+  }
+  if (!batch)
+    return function.emitError("has no arguments and thus no batch to split");
+  return batch;
+}
+
+LogicalResult splitBatch(func::FuncOp function, int64_t parts,
+                         SmallVectorImpl<Operation *> &mixing) {
+  FailureOr<int64_t> batch = batchOf(function);
+  if (failed(batch))
+    return failure();
+  llvm::DenseSet<unsigned> refused;
+  Trial trial = attempt(function, *batch, parts, refused);
+  while (!trial.fits && !trial.choices.empty()) {
+    // The choice whose refusal leads furthest is the wrong one.
+    unsigned best = 0;
+    Trial further = trial;
+    for (unsigned choice : trial.choices) {
+      if (refused.contains(choice))
+        continue;
+      llvm::DenseSet<unsigned> more = refused;
+      more.insert(choice);
+      Trial next = attempt(function, *batch, parts, more);
+      if (next.fits || next.failedAt > further.failedAt) {
+        further = next;
+        best = choice;
+        if (next.fits)
+          break;
+      }
+    }
+    if (!further.fits && further.failedAt == trial.failedAt)
+      break;
+    refused.insert(best);
+    trial = further;
+  }
+  if (trial.fits)
+    for (unsigned choice : trial.choices) {
+      llvm::DenseSet<unsigned> other = refused;
+      if (!other.erase(choice))
+        other.insert(choice);
+      if (attempt(function, *batch, parts, other).fits) {
+        Operation &op = *std::next(function.getBody().front().begin(), choice);
+        return op.emitOpError("makes a dimension as long as the batch of ")
+               << *batch << ", and nothing tells whether it is the batch; use another batch";
+      }
+    }
+  Splitter splitter(function, *batch, parts, refused);
+  if (failed(splitter.run()))
+    return failure();
+  mixing.append(splitter.mixing);
+  return success();
+}
+
+} // namespace gc

@@ -1,0 +1,161 @@
+//===- Rematerialize.cpp - compute again instead of keeping ---------------===//
+//
+//   %a = gc.fused (%c) {normalize, relu}       %a = gc.fused (%c) {normalize, relu}
+//   %d = gc.conv2d %a, %w                      %d = gc.conv2d %a, %w
+//   ...                                  =>    ...
+//   %dw = gc.conv2d_grad_filter %a, %dd        %a2 = gc.fused (%c) {...} {gc.recomputed}
+//                                              %dw = gc.conv2d_grad_filter %a2, %dd
+//
+// Deciding is in algorithms/Rematerialization; here the decision becomes clones. A clone is the same
+// op on the same values, so it gives the same bits.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/Rematerialize.h"
+#include "dialects/Gc.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Pass/Pass.h"
+#include "passes/Passes.h"
+#include "passes/analysis/Dependence.h"
+#include "passes/analysis/OpCosts.h"
+
+using namespace mlir;
+
+namespace gc {
+namespace {
+
+class Rewriter {
+public:
+  explicit Rewriter(FunctionGraph &function) : function(function) {}
+
+  int run(const Schedule &schedule) {
+    current.assign(schedule.valueOf.size(), Value());
+    int clones = 0;
+    // Where clones go: before the next original op.
+    SmallVector<const ScheduledOp *> pending;
+    for (const ScheduledOp &scheduled : schedule.ops) {
+      if (scheduled.recomputed) {
+        pending.push_back(&scheduled);
+        continue;
+      }
+      Operation *op = function.ops[scheduled.op];
+      OpBuilder builder(op);
+      for (const ScheduledOp *clone : pending)
+        cloneOp(builder, *clone);
+      clones += pending.size();
+      pending.clear();
+      for (auto [i, instance] : llvm::enumerate(scheduled.operands))
+        if (instance >= 0)
+          op->setOperand(i, viewOf(builder, op->getOperand(i), current[instance]));
+      for (auto [i, instance] : llvm::enumerate(scheduled.results))
+        current[instance] = op->getResult(i);
+    }
+    return clones;
+  }
+
+private:
+  void cloneOp(OpBuilder &builder, const ScheduledOp &scheduled) {
+    Operation *original = function.ops[scheduled.op];
+    SmallVector<Value> operands;
+    for (auto [i, instance] : llvm::enumerate(scheduled.operands)) {
+      Value operand = originalOperand(scheduled.op, i);
+      operands.push_back(instance < 0 ? operand : viewOf(builder, operand, current[instance]));
+    }
+    Operation *clone = builder.clone(*original);
+    clone->setOperands(operands);
+    clone->setAttr("gc.recomputed", builder.getUnitAttr());
+    for (auto [i, instance] : llvm::enumerate(scheduled.results))
+      current[instance] = clone->getResult(i);
+  }
+
+  // Forward ops keep their operands, so the op itself still says what it read.
+  Value originalOperand(int op, size_t i) { return function.ops[op]->getOperand(i); }
+
+  // `operand` may be a view of the value that `root` now stands for: then the views are made again.
+  Value viewOf(OpBuilder &builder, Value operand, Value root) {
+    Value oldRoot = storageOf(operand);
+    if (oldRoot == root)
+      return operand;
+    if (operand == oldRoot)
+      return root;
+    auto key = std::make_pair(operand, root);
+    if (Value known = views.lookup(key))
+      return known;
+    Operation *view = operand.getDefiningOp();
+    Value inner = viewOf(builder, view->getOperand(0), root);
+    Operation *clone = builder.clone(*view);
+    clone->setOperand(0, inner);
+    return views[key] = clone->getResult(0);
+  }
+
+  FunctionGraph &function;
+  std::vector<Value> current; // of each instance
+  llvm::DenseMap<std::pair<Value, Value>, Value> views;
+};
+
+} // namespace
+
+int applyRematerialization(FunctionGraph &function, const RematPlan &plan) {
+  int clones = Rewriter(function).run(buildSchedule(function.graph, plan.retention));
+  if (!function.ops.empty()) {
+    auto parent = function.ops.front()->getParentOfType<func::FuncOp>();
+    parent->setAttr("gc.recomputed_ops",
+                    Builder(parent.getContext()).getI64IntegerAttr(clones));
+  }
+  return clones;
+}
+
+LogicalResult verifyRematerialization(func::FuncOp function) {
+  auto expected = function->getAttrOfType<IntegerAttr>("gc.recomputed_ops");
+  if (!expected)
+    return success();
+  int64_t found = 0;
+  for (Operation &op : function.getBody().front())
+    found += op.hasAttr("gc.recomputed");
+  if (found != expected.getInt())
+    return function.emitError() << "has " << found << " recomputed ops, expected "
+                                << expected.getInt()
+                                << ": something after gc-rematerialize merged or removed clones";
+  return success();
+}
+
+#define GEN_PASS_DEF_REMATERIALIZEPASS
+#include "passes/Passes.h.inc"
+
+namespace {
+struct RematerializePass : impl::RematerializePassBase<RematerializePass> {
+  using RematerializePassBase::RematerializePassBase;
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    auto list = function->getAttrOfType<StringAttr>("gc.list");
+    if (!list || list.getValue() != "micro_batch" || policy == "none")
+      return;
+    OpCosts costs;
+    FunctionGraph graph =
+        stepGraphOf(function, [&](Operation *op) { return costs.seconds(op); });
+    RematPlan plan;
+    if (policy == "all") {
+      plan = dropAll(graph.graph);
+    } else if (policy == "sqrt") {
+      plan = keepSquareRoot(graph.graph);
+    } else if (policy == "checkpoints") {
+      plan = keepCheckpoints(graph.graph, checkpoints);
+    } else if (policy == "budget") {
+      std::vector<RematPlan> plans = frontier(graph.graph);
+      auto fits = llvm::find_if(plans, [&](const RematPlan &p) { return p.peak <= budget; });
+      if (fits == plans.end()) {
+        function.emitError() << "the budget of " << budget << " bytes for activations and "
+                             << "workspaces cannot be met: the smallest found is "
+                             << plans.back().peak;
+        return signalPassFailure();
+      }
+      plan = *fits;
+    } else {
+      function.emitError() << "unknown policy '" << policy
+                           << "': use none, all, sqrt, checkpoints or budget";
+      return signalPassFailure();
+    }
+    applyRematerialization(graph, plan);
+  }
+};
+} // namespace
+} // namespace gc

@@ -1,0 +1,52 @@
+// What to keep and what to compute again: decisions on a StepGraph, apart from any IR.
+//
+// The answer to "which plan fits B bytes" comes from a frontier: plans between keeping everything and
+// the smallest peak found, computed once and without looking at B. So a smaller budget never gets a
+// faster plan or a larger peak than a larger one.
+#ifndef GC_PASSES_ALGORITHMS_REMATERIALIZATION_H
+#define GC_PASSES_ALGORITHMS_REMATERIALIZATION_H
+
+#include "passes/algorithms/StepGraph.h"
+
+namespace gc {
+
+struct RematPlan {
+  std::vector<Retention> retention; // one entry per value
+  int64_t peak = 0;                 // largest sum of live bytes, persistent ones left out
+  double seconds = 0;               // of the whole step
+  double recomputeSeconds = 0;
+};
+
+/// Forward values that backward ops read: what there is to decide about.
+std::vector<int> savedValues(const StepGraph &graph);
+
+/// Nothing is recomputed.
+RematPlan keepAll(const StepGraph &graph);
+/// Everything that can be is recomputed from the inputs.
+RematPlan dropAll(const StepGraph &graph);
+/// Keeps what crosses `count` cuts that split the saved bytes evenly; the rest is recomputed.
+RematPlan keepCheckpoints(const StepGraph &graph, int count);
+/// Square root of the number of saved values as checkpoints.
+RematPlan keepSquareRoot(const StepGraph &graph);
+
+struct FrontierOptions {
+  int rungs = 48;                  // targets between the largest and the smallest peak
+  int candidates = 6;              // looked at exactly per step
+  int restores = 160;              // tries per rung to keep something after all
+  int lowerPasses = 2;             // over all saved values, towards the smallest peak
+  int64_t stopBelow = 0;           // peaks below this are of no interest
+};
+
+/// Plans from keepAll downwards, by falling peak and rising time; none is worse in both than
+/// another.
+std::vector<RematPlan> frontier(const StepGraph &graph, const FrontierOptions &options = {});
+
+/// No plan in this op order that stays within `budget` recomputes for less than this many seconds:
+/// at each op, enough of what is saved across it must be gone (fractional knapsack).
+double recomputeLowerBound(const StepGraph &graph, int64_t budget);
+/// No plan in this op order has a smaller peak: the largest op with its operands and results.
+int64_t peakLowerBound(const StepGraph &graph);
+
+} // namespace gc
+
+#endif // GC_PASSES_ALGORITHMS_REMATERIALIZATION_H

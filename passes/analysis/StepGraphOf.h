@@ -1,0 +1,27 @@
+//===- StepGraphOf.h - a function as a step graph ---------------*- C++ -*-===//
+#ifndef GC_PASSES_ANALYSIS_STEPGRAPHOF_H
+#define GC_PASSES_ANALYSIS_STEPGRAPHOF_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/algorithms/StepGraph.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace gc {
+
+/// Seconds that an op takes.
+using OpSeconds = llvm::function_ref<double(mlir::Operation *)>;
+
+/// A function's ops and values as plain data, and the way back.
+struct FunctionGraph {
+  StepGraph graph;
+  std::vector<mlir::Operation *> ops;         // of each StepOp; views and reads have none
+  llvm::DenseMap<mlir::Value, int> valueOf;   // of each root value
+  std::vector<mlir::Value> values;            // of each StepValue
+};
+
+FunctionGraph stepGraphOf(mlir::func::FuncOp function, OpSeconds seconds);
+
+} // namespace gc
+
+#endif
