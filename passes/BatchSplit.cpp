@@ -4,10 +4,11 @@
 //     %0 = gc.linear %x, %w -> tensor<8x3xf32>    =>     %0 = gc.linear %x, %w -> tensor<2x3xf32>
 //
 // Types flow from the arguments through the ops: most infer their results. Of those that state them,
-// a reshape keeps its elements; a broadcast, which makes a dimension of nothing, and an adjoint
-// whose first dimension may or may not be the batch's (a filter as long as the batch) are choices.
-// A choice is taken back where an op that depends on it does not verify, and it is an error when the
-// function verifies either way.
+// a reshape keeps its elements, and a broadcast of the backward pass follows the reduction that it is
+// the adjoint of. Other broadcasts, which make a dimension of nothing, and adjoints whose first
+// dimension may or may not be the batch's (a filter as long as the batch) are choices. A choice is
+// changed where an op that depends on it does not verify, and it is an error when the function
+// verifies either way.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/BatchSplit.h"
@@ -25,12 +26,18 @@ namespace {
 
 RankedTensorType tensorOf(Type type) { return cast<RankedTensorType>(type); }
 
+/// The option taken of each op, by its position, that has a choice; 0 where there is no entry.
+using Options = llvm::DenseMap<unsigned, unsigned>;
+
+/// An op that has several options.
+struct Choice {
+  unsigned position, options;
+};
+
 class Splitter {
 public:
-  /// `refused` are the ops, by their position, whose choice is not the batch.
-  Splitter(func::FuncOp function, int64_t batch, int64_t parts,
-           const llvm::DenseSet<unsigned> &refused)
-      : function(function), batch(batch), parts(parts), refused(refused) {}
+  Splitter(func::FuncOp function, int64_t batch, int64_t parts, const Options &options)
+      : function(function), batch(batch), parts(parts), options(options) {}
 
   LogicalResult run() {
     Block &block = function.getBody().front();
@@ -50,7 +57,7 @@ public:
     return success();
   }
 
-  SmallVector<unsigned> choices; // positions of ops that could be either, in order
+  SmallVector<Choice> choices;
   SmallVector<Operation *> mixing;
   unsigned failedAt = 0;
 
@@ -132,7 +139,29 @@ private:
     return success();
   }
 
-  // Dimensions that repeat come from nowhere: the first as long as the batch is taken for it.
+  // What reductions of the forward pass, whose adjoint `op` may be, took in; null where there are none
+  // or where they differ.
+  RankedTensorType reducedType(BroadcastOp op) {
+    RankedTensorType found;
+    for (Operation &other : *op->getBlock()) {
+      if (&other == op)
+        break;
+      auto reduced = other.getAttrOfType<DenseI64ArrayAttr>("dimensions");
+      if (!isa<ReduceSumOp, ReduceMeanOp>(other) || backward.contains(&other) ||
+          before(other.getOperand(0)) != before(op.getOutput()) ||
+          before(other.getResult(0)).getShape() != before(op.getInput()).getShape() ||
+          llvm::any_of(op.getDimensions(),
+                       [&](int64_t d) { return llvm::is_contained(reduced.asArrayRef(), d); }))
+        continue;
+      auto type = tensorOf(other.getOperand(0).getType());
+      if (found && found != type)
+        return {};
+      found = type;
+    }
+    return found;
+  }
+
+  // Dimensions that repeat come from nowhere: one of them, or none, is the batch's.
   LogicalResult splitBroadcast(BroadcastOp op) {
     RankedTensorType input = before(op.getInput()), output = before(op.getOutput());
     SmallVector<int64_t> shape(output.getShape());
@@ -143,17 +172,23 @@ private:
         shape[to] = tensorOf(op.getInput().getType()).getDimSize(from);
       }
     int64_t count = 1;
-    for (unsigned d : repeats.set_bits())
-      count *= output.getDimSize(d);
+    SmallVector<unsigned> candidates;
     for (unsigned d : repeats.set_bits()) {
-      if (output.getDimSize(d) != batch)
-        continue;
-      if (choose()) {
-        shape[d] /= parts;
-        adaptMean(op, count);
-      }
-      break;
+      count *= output.getDimSize(d);
+      if (output.getDimSize(d) % batch == 0)
+        candidates.push_back(d);
     }
+    RankedTensorType reduced = backward.contains(op) ? reducedType(op) : RankedTensorType();
+    if (reduced) {
+      shape.assign(reduced.getShape().begin(), reduced.getShape().end());
+    } else if (!candidates.empty()) {
+      unsigned option = choose(candidates.size() + 1);
+      if (option < candidates.size())
+        shape[candidates[option]] /= parts;
+    }
+    if (llvm::any_of(repeats.set_bits(),
+                     [&](unsigned d) { return shape[d] != output.getDimSize(d); }))
+      adaptMean(op, count);
     change(op.getOutput(), output.clone(shape));
     return success();
   }
@@ -229,15 +264,15 @@ private:
     use(plain);
     if (!plainVerifies && !splitVerifies)
       return op->emitOpError("cannot run on a part of the batch: its result types do not follow");
-    if (splitVerifies && (!plainVerifies || choose()))
+    if (splitVerifies && (!plainVerifies || choose(2) == 0))
       for (auto [result, type] : llvm::zip_equal(op->getResults(), split))
         change(result, type);
     return success();
   }
 
-  bool choose() {
-    choices.push_back(position);
-    return !refused.contains(position);
+  unsigned choose(size_t count) {
+    choices.push_back({position, static_cast<unsigned>(count)});
+    return options.lookup(position);
   }
 
   // Notes ops that mix samples. The mean over the batch of a mean over parts is the mean over all, and
@@ -278,7 +313,7 @@ private:
 
   func::FuncOp function;
   int64_t batch, parts;
-  const llvm::DenseSet<unsigned> &refused;
+  const Options &options;
   unsigned position = 0;
   llvm::DenseMap<Value, RankedTensorType> old; // of the values that changed
   llvm::SetVector<Operation *> backward;       // what depends on the gradient's seed
@@ -289,13 +324,12 @@ private:
 struct Trial {
   bool fits = false;
   unsigned failedAt = 0;
-  SmallVector<unsigned> choices;
+  SmallVector<Choice> choices;
 };
-Trial attempt(func::FuncOp function, int64_t batch, int64_t parts,
-              const llvm::DenseSet<unsigned> &refused) {
+Trial attempt(func::FuncOp function, int64_t batch, int64_t parts, const Options &options) {
   ScopedDiagnosticHandler quiet(function.getContext(), [](Diagnostic &) { return success(); });
   OwningOpRef<func::FuncOp> clone = function.clone();
-  Splitter splitter(*clone, batch, parts, refused);
+  Splitter splitter(*clone, batch, parts, options);
   Trial trial;
   trial.fits = succeeded(splitter.run());
   trial.failedAt = splitter.failedAt;
@@ -329,42 +363,45 @@ LogicalResult splitBatch(func::FuncOp function, int64_t parts,
   FailureOr<int64_t> batch = batchOf(function);
   if (failed(batch))
     return failure();
-  llvm::DenseSet<unsigned> refused;
-  Trial trial = attempt(function, *batch, parts, refused);
-  while (!trial.fits && !trial.choices.empty()) {
-    // The choice whose refusal leads furthest is the wrong one.
-    unsigned best = 0;
-    Trial further = trial;
-    for (unsigned choice : trial.choices) {
-      if (refused.contains(choice))
-        continue;
-      llvm::DenseSet<unsigned> more = refused;
-      more.insert(choice);
-      Trial next = attempt(function, *batch, parts, more);
-      if (next.fits || next.failedAt > further.failedAt) {
-        further = next;
-        best = choice;
-        if (next.fits)
-          break;
+  Options options;
+  Trial trial = attempt(function, *batch, parts, options);
+  // Calls `visit` with each other option of each choice, until it returns true.
+  auto others = [&](auto visit) {
+    for (Choice choice : SmallVector<Choice>(trial.choices))
+      for (unsigned option = 0; option < choice.options; ++option) {
+        if (option == options.lookup(choice.position))
+          continue;
+        Options changed = options;
+        changed[choice.position] = option;
+        if (visit(choice, changed, attempt(function, *batch, parts, changed)))
+          return true;
       }
-    }
-    if (!further.fits && further.failedAt == trial.failedAt)
-      break;
-    refused.insert(best);
-    trial = further;
+    return false;
+  };
+  // The option that leads furthest is right.
+  for (bool better = true; better && !trial.fits;) {
+    Options best = options;
+    Trial furthest = trial;
+    others([&](Choice, const Options &changed, const Trial &next) {
+      if (next.fits || next.failedAt > furthest.failedAt) {
+        best = changed;
+        furthest = next;
+      }
+      return next.fits;
+    });
+    better = furthest.fits || furthest.failedAt > trial.failedAt;
+    options = best;
+    trial = furthest;
   }
-  if (trial.fits)
-    for (unsigned choice : trial.choices) {
-      llvm::DenseSet<unsigned> other = refused;
-      if (!other.erase(choice))
-        other.insert(choice);
-      if (attempt(function, *batch, parts, other).fits) {
-        Operation &op = *std::next(function.getBody().front().begin(), choice);
-        return op.emitOpError("makes a dimension as long as the batch of ")
-               << *batch << ", and nothing tells whether it is the batch; use another batch";
-      }
-    }
-  Splitter splitter(function, *batch, parts, refused);
+  unsigned unclear = 0;
+  if (trial.fits && others([&](Choice choice, const Options &, const Trial &next) {
+        unclear = choice.position;
+        return next.fits;
+      }))
+    return std::next(function.getBody().front().begin(), unclear)
+               ->emitOpError("makes a dimension as long as the batch of ")
+           << *batch << ", and nothing tells whether it is the batch; use another batch";
+  Splitter splitter(function, *batch, parts, options);
   if (failed(splitter.run()))
     return failure();
   mixing.append(splitter.mixing);

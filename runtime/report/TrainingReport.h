@@ -24,7 +24,7 @@ struct MemoryReport {
 struct RematReport {
   std::string policy = "none";
   std::optional<uint64_t> budgetBytes;
-  uint64_t retained = 0, recomputed = 0; // commands
+  uint64_t retained = 0, recomputed = 0; // values that backward reads
   double recomputeSecondsPredicted = 0, recomputeFraction = 0;
   std::optional<double> timeLowerBound, gap; // where the solver proved one
 };

@@ -49,7 +49,7 @@ std::string headerText(const TrainingReport &r, const ScheduleText &schedule) {
     remat += fmt::format(", budget {}", sizeText(*r.remat.budgetBytes));
   if (r.remat.recomputed > 0)
     remat +=
-        fmt::format(", {} of {} commands recomputed, {} more time predicted", r.remat.recomputed,
+        fmt::format(", {} of {} saved values recomputed, {} more time predicted", r.remat.recomputed,
                     r.remat.recomputed + r.remat.retained, percent(r.remat.recomputeFraction));
   text += line("remat", remat);
   if (r.compileSeconds > 0)

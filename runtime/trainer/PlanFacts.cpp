@@ -8,7 +8,7 @@ namespace gc::runtime {
 
 using nlohmann::json;
 
-/// The compiler's own account, where its report has one; numbers that are missing stay.
+/// The compiler's own account of what it recomputes; a plan without one recomputes nothing.
 static void takeRemat(RematReport &remat, const std::string &text) {
   json report = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!report.is_object() || !report.contains("remat") || !report["remat"].is_object())
@@ -22,6 +22,12 @@ static void takeRemat(RematReport &remat, const std::string &text) {
   };
   if (from.contains("policy") && from["policy"].is_string())
     remat.policy = from["policy"].get<std::string>();
+  if (auto bytes = number("budget_bytes"); bytes && *bytes > 0)
+    remat.budgetBytes = static_cast<uint64_t>(*bytes);
+  remat.retained = static_cast<uint64_t>(number("retained").value_or(0));
+  remat.recomputed = static_cast<uint64_t>(number("recomputed").value_or(0));
+  remat.recomputeSecondsPredicted = number("recompute_seconds_predicted").value_or(0);
+  remat.recomputeFraction = number("recompute_fraction").value_or(0);
   remat.timeLowerBound = number("time_lower_bound");
   remat.gap = number("gap");
 }
@@ -44,15 +50,6 @@ void fillPlanFacts(TrainingReport &report, const plan::Plan &plan) {
   report.memory.inputBytes = memory.input();
   report.memory.fragmentationBytes = memory.fragmentation();
 
-  double recompute = 0, other = 0;
-  for (const plan::CommandList *list : {plan.micro_batch(), plan.step()})
-    for (size_t i = 0; list && list->commands() && i < list->commands()->size(); ++i) {
-      const plan::Command &command = *list->commands()->Get(i);
-      (command.recomputed() ? report.remat.recomputed : report.remat.retained) += 1;
-      (command.recomputed() ? recompute : other) += command.seconds_predicted();
-    }
-  report.remat.recomputeSecondsPredicted = recompute;
-  report.remat.recomputeFraction = other > 0 ? recompute / other : 0;
   if (plan.report())
     takeRemat(report.remat, plan.report()->str());
 }

@@ -62,8 +62,6 @@ Result<void> trainPlan(const PlanFile &plan, const TrainOptions &options) {
   report.optimizer = options.optimizer;
   report.compileSeconds = options.compileSeconds;
   report.threads = executor.threads();
-  report.remat.policy = options.rematPolicy;
-  report.remat.budgetBytes = options.budgetBytes;
   return trainOn(executor, *inputs, *data, options, report);
 }
 

@@ -22,8 +22,6 @@ struct TrainOptions {
   std::string report, logDir, trace, html, profile;
 
   std::string optimizer; // as the header and the report name it
-  std::string rematPolicy = "none";
-  std::optional<uint64_t> budgetBytes;
   double compileSeconds = 0;
   std::FILE *out = stdout; // header, progress, summary
 };

@@ -4,16 +4,26 @@
 
 #include <cmath>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace gc::test {
 
+/// What a pinned file says about the distributions.
+struct HashedOptions {
+  uint64_t seed = 1;
+  std::string residualNorm; // the last norm of a residual block ends in this
+  double residualFactor = 1;
+  double normBias = 0;
+};
+
 class Hashed {
 public:
-  Hashed(uint64_t seed, std::string normSuffix, double normFactor)
-      : seed(seed), normSuffix(std::move(normSuffix)), normFactor(normFactor) {}
+  /// `names` are those of all tensors of the network.
+  Hashed(HashedOptions options, std::set<std::string> names)
+      : seed(options.seed), options(std::move(options)), names(std::move(names)) {}
 
   uint64_t bits(const std::string &name, uint64_t i) const {
     return splitmix64(fnv1a(std::to_string(seed) + ":" + name) + i) >> 40;
@@ -62,9 +72,12 @@ private:
 
   std::pair<double, double> distribution(const std::string &name,
                                          const std::vector<int64_t> &shape) const {
-    if (endsIn(name, "running_mean"))
+    size_t dot = name.rfind('.');
+    std::string stem = dot == std::string::npos ? "" : name.substr(0, dot);
+    std::string kind = dot == std::string::npos ? name : name.substr(dot + 1);
+    if (kind == "running_mean")
       return {0, 0};
-    if (endsIn(name, "running_var"))
+    if (kind == "running_var")
       return {1, 0};
     if (shape.size() >= 2) {
       double fan = 1;
@@ -72,10 +85,12 @@ private:
         fan *= static_cast<double>(shape[i]);
       return {0, std::sqrt(6 / fan)};
     }
-    if (endsIn(name, "weight")) {
-      double f = !normSuffix.empty() && endsIn(name, normSuffix) ? normFactor : 1;
+    bool last = !options.residualNorm.empty() && endsIn(stem, options.residualNorm);
+    double f = last ? options.residualFactor : 1;
+    if (kind == "weight")
       return {f, 0.1 * f};
-    }
+    if (names.count(stem + ".running_mean"))
+      return {options.normBias * f, 0.05 * f};
     return {0, 0.05};
   }
 
@@ -92,8 +107,8 @@ private:
   }
 
   uint64_t seed;
-  std::string normSuffix;
-  double normFactor;
+  HashedOptions options;
+  std::set<std::string> names;
 };
 
 } // namespace gc::test

@@ -116,9 +116,6 @@ protected:
 TEST_P(Pinned, OneStepMatchesFloat64) {
   json pinned = json::parse(readText(fs::path(GC_PINNED_DIR) / (GetParam() + ".json")));
   ASSERT_EQ(pinned["format"], 1);
-  json norm = pinned["residual_norm"];
-  Hashed hashed(pinned["seed"].get<uint64_t>(), norm["suffix"], norm["factor"]);
-
   // The arguments are a list or one text, as gc-gen takes them.
   std::string arguments;
   if (pinned["gen"].is_string())
@@ -146,6 +143,12 @@ TEST_P(Pinned, OneStepMatchesFloat64) {
         variable->role() == gc::plan::VariableRole_RunningStatistic)
       weights.push_back({variable->name()->str(), "F32",
                          {variable->file_shape()->begin(), variable->file_shape()->end()}});
+  std::set<std::string> names;
+  for (const SafetensorsDeclaration &tensor : weights)
+    names.insert(tensor.name);
+  Hashed hashed({pinned["seed"], pinned["residual_norm"], pinned["residual_factor"],
+                 pinned["norm_bias"]},
+                names);
   writeTensors(folder / "weights.safetensors", weights, [&](const SafetensorsDeclaration &tensor) {
     return asBytes(hashed.weights(tensor.name, tensor.shape));
   });
@@ -225,7 +228,7 @@ INSTANTIATE_TEST_SUITE_P(Networks, Pinned, testing::ValuesIn(cases()), [](const 
 
 // The formula's own check values, from tools/compare/README.md.
 TEST(Hashed, CheckValues) {
-  Hashed hashed(1, "", 1);
+  Hashed hashed({.seed = 1}, {});
   uint64_t expected[] = {3754033, 16421131, 3768184, 10758817};
   for (uint64_t i = 0; i < 4; ++i)
     EXPECT_EQ(hashed.bits("image", i), expected[i]);

@@ -116,9 +116,6 @@ Result<void> finish(Arguments &a, Raw &raw, CompileFlags &compileFlags) {
     c.device = a.train.device.substr(0, a.train.device.find(':'));
   if (Result<void> fine = compileFlags.finish(); !fine)
     return fine;
-  a.train.rematPolicy = c.remat;
-  if (c.budgetBytes)
-    a.train.budgetBytes = c.budgetBytes;
   a.compileFlag = compileFlags.firstGiven();
   return {};
 }
