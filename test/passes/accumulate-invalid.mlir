@@ -1,9 +1,9 @@
 // RUN: gc-opt %s --gc-autodiff --gc-optimizer --gc-accumulate="micro-batches=2" --split-input-file --verify-diagnostics
-// RUN: not gc-opt %S/accumulate.mlir --gc-autodiff --gc-optimizer --gc-accumulate="micro-batches=3" 2>&1 | FileCheck %s --check-prefix=DIVIDE
-// RUN: not gc-opt %S/accumulate.mlir --gc-autodiff --gc-optimizer --gc-accumulate="micro-batches=16" 2>&1 | FileCheck %s --check-prefix=LARGE
-// RUN: not gc-opt %S/accumulate.mlir --gc-autodiff --gc-optimizer --gc-accumulate="micro-batches=0" 2>&1 | FileCheck %s --check-prefix=ZERO
-// RUN: not gc-opt %S/accumulate.mlir --gc-autodiff --gc-accumulate="micro-batches=2" 2>&1 | FileCheck %s --check-prefix=NONE
-// RUN: not gc-opt %S/accumulate.mlir --gc-autodiff --gc-optimizer --gc-accumulate="micro-batches=2" --gc-accumulate="micro-batches=2" 2>&1 | FileCheck %s --check-prefix=TWICE
+// RUN: not gc-opt %S/accumulate.mlir --gc-autodiff --gc-optimizer --gc-accumulate="micro-batches=3" --split-input-file 2>&1 | FileCheck %s --check-prefix=DIVIDE
+// RUN: not gc-opt %S/accumulate.mlir --gc-autodiff --gc-optimizer --gc-accumulate="micro-batches=16" --split-input-file 2>&1 | FileCheck %s --check-prefix=LARGE
+// RUN: not gc-opt %S/accumulate.mlir --gc-autodiff --gc-optimizer --gc-accumulate="micro-batches=0" --split-input-file 2>&1 | FileCheck %s --check-prefix=ZERO
+// RUN: not gc-opt %S/accumulate.mlir --gc-autodiff --gc-accumulate="micro-batches=2" --split-input-file 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: not gc-opt %S/accumulate.mlir --gc-autodiff --gc-optimizer --gc-accumulate="micro-batches=2" --gc-accumulate="micro-batches=2" --split-input-file 2>&1 | FileCheck %s --check-prefix=TWICE
 // DIVIDE: error: a batch of 8 cannot be split into 3 equal micro-batches; use 1, 2, 4 or 8
 // LARGE: error: a batch of 8 cannot be split into 16 equal micro-batches; use 1, 2, 4 or 8
 // ZERO: error: micro-batches must be at least 1, got 0

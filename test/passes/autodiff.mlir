@@ -17,8 +17,8 @@ gc.parameter @"fc.weight" : tensor<3x4xf32> = #gc.init<constant, [0.0]>
 // CHECK:         %[[CORRECT:.*]] = gc.accuracy
 // CHECK-NEXT:    %[[SEED:.*]] = gc.gradient_seed {scale = 1.000000e+00 : f32}
 // CHECK-NEXT:    %[[DLOGITS:.*]] = gc.cross_entropy_grad %[[LOGITS]], %[[L]], %[[LSE]], %[[SEED]]
-// CHECK-NEXT:    %[[DP:.*]] = gc.linear_grad_input %[[DLOGITS]], %[[W]]
 // CHECK-NEXT:    %[[DW:.*]] = gc.linear_grad_weight %[[P]], %[[DLOGITS]]
+// CHECK-NEXT:    %[[DP:.*]] = gc.linear_grad_input %[[DLOGITS]], %[[W]]
 // CHECK-NEXT:    gc.gradient @fc.weight, %[[DW]]
 // CHECK-NEXT:    %[[DR:.*]] = gc.global_avg_pool_grad %[[DP]]
 // CHECK-NEXT:    %[[DC:.*]] = gc.relu_grad %[[R]], %[[DR]]

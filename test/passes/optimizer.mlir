@@ -12,8 +12,8 @@ gc.parameter @x : tensor<5x3xf32> = #gc.init<constant, [0.0]>
 // SGD-NOT:       gc.state
 // SGD-LABEL:     func.func @train(
 // SGD-NOT:         gc.gradient @
-// SGD:             %[[DX:.*]] = gc.linear_grad_input
-// SGD-NEXT:        %[[DW:.*]] = gc.linear_grad_weight
+// SGD:             %[[DW:.*]] = gc.linear_grad_weight
+// SGD-NEXT:        %[[DX:.*]] = gc.linear_grad_input
 // SGD-NEXT:        gc.sgd @x, %[[DX]] {lr = 5.000000e-01 : f32, weight_decay = 2.500000e-01 : f32} : (tensor<5x3xf32>) -> ()
 // SGD-NEXT:        %[[GW:.*]] = gc.reshape %[[DW]]
 // SGD-NEXT:        gc.sgd @w, %[[GW]] {lr = 5.000000e-01 : f32, weight_decay = 2.500000e-01 : f32} : (tensor<9xf32>) -> ()
