@@ -116,6 +116,9 @@ Result<void> finish(Arguments &a, Raw &raw, CompileFlags &compileFlags) {
     c.device = a.train.device.substr(0, a.train.device.find(':'));
   if (Result<void> fine = compileFlags.finish(); !fine)
     return fine;
+  if (!a.train.dumpGradients.empty() && schedule.evaluate)
+    return badInput("--dump-gradients and --evaluate exclude each other: evaluation uses the memory in "
+                    "which the gradients are kept; run them one after the other");
   a.compileFlag = compileFlags.firstGiven();
   return {};
 }
