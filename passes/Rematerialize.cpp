@@ -141,16 +141,17 @@ struct RematerializePass : impl::RematerializePassBase<RematerializePass> {
       plan = keepCheckpoints(graph.graph, checkpoints);
     } else if (policy == "budget") {
       std::vector<RematPlan> plans = frontier(graph.graph);
-      auto fits = llvm::find_if(plans, [&](const RematPlan &p) { return p.peak <= budget; });
+      int64_t bytes = budget;
+      auto fits = llvm::find_if(plans, [&](const RematPlan &p) { return p.peak <= bytes; });
       if (fits == plans.end()) {
-        function.emitError() << "the budget of " << budget << " bytes for activations and "
+        function.emitError() << "the budget of " << bytes << " bytes for activations and "
                              << "workspaces cannot be met: the smallest found is "
                              << plans.back().peak;
         return signalPassFailure();
       }
       plan = *fits;
     } else {
-      function.emitError() << "unknown policy '" << policy
+      function.emitError() << "unknown policy '" << policy.getValue()
                            << "': use none, all, sqrt, checkpoints or budget";
       return signalPassFailure();
     }

@@ -130,9 +130,16 @@ public:
     std::vector<RematPlan> checkpoints{dropAll(graph)};
     for (int count = 1; count < static_cast<int>(saved.size()); count += 1 + count / 3)
       checkpoints.push_back(keepCheckpoints(graph, count));
-    for (size_t i = 0, starts = checkpoints.size(); i < starts; i += 1 + starts / 4)
-      checkpoints.push_back(lowerPeak(checkpoints[i]));
-    checkpoints.push_back(lowerPeak(current));
+    // Towards the smallest peak: from several plans where that is quick, else from the smallest.
+    auto byPeak = [](const RematPlan &a, const RematPlan &b) { return a.peak < b.peak; };
+    if (saved.size() <= 100) {
+      for (size_t i = 0, starts = checkpoints.size(); i < starts; i += 1 + starts / 4)
+        checkpoints.push_back(lowerPeak(checkpoints[i]));
+      checkpoints.push_back(lowerPeak(current));
+    } else {
+      checkpoints.push_back(
+          lowerPeak(*std::min_element(checkpoints.begin(), checkpoints.end(), byPeak)));
+    }
     for (const RematPlan &plan : checkpoints)
       record(plan);
     int64_t floor = std::max(peakLowerBound(graph), options.stopBelow);
