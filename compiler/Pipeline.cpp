@@ -11,6 +11,7 @@ using namespace mlir;
 namespace gc {
 
 void buildTrainPipeline(OpPassManager &passes, const CompileOptions &options) {
+  passes.addPass(createSimplifyPass());
   if (options.evaluate)
     passes.addPass(createInferencePass());
   passes.addPass(createAutodiffPass());

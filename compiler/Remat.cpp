@@ -19,9 +19,10 @@ std::string sizeText(int64_t bytes) {
 
 // The size that the packer reaches for a plan; never below its largest sum of live bytes.
 int64_t packedBytes(const StepGraph &graph, const RematPlan &plan, uint64_t searchSteps) {
-  ScheduleCost cost = costOf(graph, buildSchedule(graph, plan.retention));
+  Lives lives;
+  lives.analyse(FlatGraph(graph), scheduleOf(graph, plan));
   std::vector<Interval> intervals;
-  for (const StorageLife &storage : cost.storages) {
+  for (const StorageLife &storage : lives.storages()) {
     Interval interval;
     interval.lower = storage.first;
     interval.upper = storage.last + 1;
@@ -36,25 +37,26 @@ int64_t packedBytes(const StepGraph &graph, const RematPlan &plan, uint64_t sear
 
 // What is alive where a plan is largest, the largest first.
 std::string describePeak(const FunctionGraph &function, const RematPlan &plan) {
-  Schedule schedule = buildSchedule(function.graph, plan.retention);
-  ScheduleCost cost = costOf(function.graph, schedule);
+  Schedule schedule = scheduleOf(function.graph, plan);
+  Lives lives;
+  lives.analyse(FlatGraph(function.graph), schedule);
   std::vector<const StorageLife *> alive;
-  for (const StorageLife &storage : cost.storages)
-    if (storage.first <= cost.peakAt && cost.peakAt <= storage.last)
+  for (const StorageLife &storage : lives.storages())
+    if (storage.first <= lives.peakAt() && lives.peakAt() <= storage.last)
       alive.push_back(&storage);
   llvm::sort(alive, [](auto *a, auto *b) { return a->bytes > b->bytes; });
   std::string text;
   llvm::raw_string_ostream out(text);
-  if (cost.peakAt < static_cast<int>(schedule.ops.size()))
-    out << "the peak is at " << displayName(function.ops[schedule.ops[cost.peakAt].op])
+  if (lives.peakAt() < schedule.size())
+    out << "the peak is at " << displayName(function.ops[schedule.op(lives.peakAt())])
         << ", where these are alive:";
   for (size_t i = 0; i < alive.size() && i < 6; ++i) {
     const StorageLife &storage = *alive[i];
     out << "\n  " << sizeText(storage.bytes) << "  ";
-    if (storage.value < 0)
+    if (storage.instance < 0)
       out << "workspace";
     else
-      out << displayName(function.ops[function.graph.values[storage.value].producer]);
+      out << displayName(function.ops[function.graph.values[schedule.value(storage.instance)].producer]);
   }
   if (alive.size() > 6)
     out << "\n  and " << alive.size() - 6 << " more";

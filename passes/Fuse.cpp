@@ -8,7 +8,8 @@
 //                                                gc.yield %p
 //                                              }
 //
-// Epilogues first: what a library does inside its kernel is free. Then groups grow greedily in
+// Epilogues first: what a library does inside its kernel is free. Then what backward kernels can derive
+// again from what they read anyway (Rederive.cpp). Then groups grow greedily in
 // program order: an op joins the groups of its producers when they cover the same space and no path
 // from the group to the op leaves the group. A sum over rows may end a group but not feed it.
 //
@@ -18,6 +19,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Pass/Pass.h"
 #include "passes/Passes.h"
+#include "passes/Rederive.h"
 #include "passes/analysis/Dependence.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/SetVector.h"
@@ -322,6 +324,7 @@ struct FusePass : impl::FusePassBase<FusePass> {
   using FusePassBase::FusePassBase;
   void runOnOperation() override {
     fuseEpilogues(getOperation());
+    rederive(getOperation());
     fuseElementwise(getOperation());
   }
 };

@@ -3,6 +3,22 @@
 #define GC_PASSES_TD
 include "mlir/Pass/PassBase.td"
 
+def SimplifyPass : Pass<"gc-simplify", "::mlir::ModuleOp"> {
+  let summary = "rewrites the model into an equal one that needs less";
+  let description = [{
+    Puts a max-pool before the ReLU that feeds it, so that the adjoint of ReLU reads the small output
+    and the large one need not be saved. Bit for bit the same results and gradients.
+
+    ```mlir
+    %r = gc.relu %x : ...                     %p, %i = gc.max_pool %x {...} : ...
+    %y, %i = gc.max_pool %r {...} : ...   =>  %y = gc.relu %p : ...
+    ```
+
+    Requires: nothing. Guarantees: the same outputs.
+  }];
+  let dependentDialects = ["::gc::GcDialect"];
+}
+
 def AutodiffPass : Pass<"gc-autodiff", "::mlir::ModuleOp"> {
   let summary = "appends the backward pass to the model";
   let description = [{

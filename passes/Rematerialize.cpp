@@ -28,43 +28,43 @@ public:
   explicit Rewriter(FunctionGraph &function) : function(function) {}
 
   int run(const Schedule &schedule) {
-    current.assign(schedule.valueOf.size(), Value());
+    current.assign(schedule.instances(), Value());
     int clones = 0;
-    // Where clones go: before the next original op.
-    SmallVector<const ScheduledOp *> pending;
-    for (const ScheduledOp &scheduled : schedule.ops) {
-      if (scheduled.recomputed) {
-        pending.push_back(&scheduled);
+    // Clones go before the next original op.
+    SmallVector<int> pending;
+    for (int place = 0; place < schedule.size(); ++place) {
+      if (schedule.recomputed(place)) {
+        pending.push_back(place);
         continue;
       }
-      Operation *op = function.ops[scheduled.op];
+      Operation *op = function.ops[schedule.op(place)];
       OpBuilder builder(op);
-      for (const ScheduledOp *clone : pending)
-        cloneOp(builder, *clone);
+      for (int clone : pending)
+        cloneOp(builder, schedule, clone);
       clones += pending.size();
       pending.clear();
-      for (auto [i, instance] : llvm::enumerate(scheduled.operands))
+      for (auto [i, instance] : llvm::enumerate(schedule.operands(place)))
         if (instance >= 0)
           op->setOperand(i, viewOf(builder, op->getOperand(i), current[instance]));
-      for (auto [i, instance] : llvm::enumerate(scheduled.results))
-        current[instance] = op->getResult(i);
+      for (auto [i, result] : llvm::enumerate(op->getResults()))
+        current[schedule.firstResult(place) + i] = result;
     }
     return clones;
   }
 
 private:
-  void cloneOp(OpBuilder &builder, const ScheduledOp &scheduled) {
-    Operation *original = function.ops[scheduled.op];
+  void cloneOp(OpBuilder &builder, const Schedule &schedule, int place) {
+    Operation *original = function.ops[schedule.op(place)];
     SmallVector<Value> operands;
-    for (auto [i, instance] : llvm::enumerate(scheduled.operands)) {
-      Value operand = originalOperand(scheduled.op, i);
+    for (auto [i, instance] : llvm::enumerate(schedule.operands(place))) {
+      Value operand = originalOperand(schedule.op(place), i);
       operands.push_back(instance < 0 ? operand : viewOf(builder, operand, current[instance]));
     }
     Operation *clone = builder.clone(*original);
     clone->setOperands(operands);
     clone->setAttr("gc.recomputed", builder.getUnitAttr());
-    for (auto [i, instance] : llvm::enumerate(scheduled.results))
-      current[instance] = clone->getResult(i);
+    for (auto [i, result] : llvm::enumerate(clone->getResults()))
+      current[schedule.firstResult(place) + i] = result;
   }
 
   // Forward ops keep their operands, so the op itself still says what it read.
@@ -95,7 +95,7 @@ private:
 } // namespace
 
 int applyRematerialization(FunctionGraph &function, const RematPlan &plan) {
-  int clones = Rewriter(function).run(buildSchedule(function.graph, plan.retention));
+  int clones = Rewriter(function).run(scheduleOf(function.graph, plan));
   if (!function.ops.empty()) {
     auto parent = function.ops.front()->getParentOfType<func::FuncOp>();
     parent->setAttr("gc.recomputed_ops",

@@ -6,19 +6,23 @@
 #ifndef GC_PASSES_ALGORITHMS_REMATERIALIZATION_H
 #define GC_PASSES_ALGORITHMS_REMATERIALIZATION_H
 
-#include "passes/algorithms/StepGraph.h"
+#include "passes/algorithms/Retention.h"
+
+#include <memory>
 
 namespace gc {
 
 struct RematPlan {
   std::vector<Retention> retention; // one entry per value
-  int64_t peak = 0;                 // largest sum of live bytes, persistent ones left out
-  double seconds = 0;               // of the whole step
+  /// If set, the schedule instead of what follows from `retention`.
+  std::shared_ptr<const Schedule> explicitly;
+  int64_t peak = 0;   // largest sum of live bytes, persistent ones left out
+  double seconds = 0; // of the whole step
   double recomputeSeconds = 0;
 };
 
-/// Forward values that backward ops read: what there is to decide about.
-std::vector<int> savedValues(const StepGraph &graph);
+/// The order of execution that a plan means.
+Schedule scheduleOf(const StepGraph &graph, const RematPlan &plan);
 
 /// Nothing is recomputed.
 RematPlan keepAll(const StepGraph &graph);
@@ -30,15 +34,17 @@ RematPlan keepCheckpoints(const StepGraph &graph, int count);
 RematPlan keepSquareRoot(const StepGraph &graph);
 
 struct FrontierOptions {
-  int rungs = 48;                  // targets between the largest and the smallest peak
-  int candidates = 6;              // looked at exactly per step
-  int restores = 160;              // tries per rung to keep something after all
-  int lowerPasses = 2;             // over all saved values, towards the smallest peak
-  int64_t stopBelow = 0;           // peaks below this are of no interest
+  int rungs = 40;          // targets between the largest and the smallest peak
+  size_t looks = 8;        // candidates simulated for each decision
+  size_t exchanges = 100;  // tried per rung: keep one value instead of another
+  int lowered = 3;         // checkpointings from which smaller peaks are sought
+  int exactOps = 40;       // graphs of up to this many ops are solved exactly,
+  int exactStates = 20000; // if that takes no more states than this for each budget
 };
 
 /// Plans from keepAll downwards, by falling peak and rising time; none is worse in both than
-/// another.
+/// another. Small graphs are solved exactly (algorithms/ExactRemat), large ones by greedy descent
+/// with an exact simulation of every step, and local search.
 std::vector<RematPlan> frontier(const StepGraph &graph, const FrontierOptions &options = {});
 
 /// No plan in this op order that stays within `budget` recomputes for less than this many seconds:

@@ -3,167 +3,150 @@
 #include <algorithm>
 
 namespace gc {
-namespace {
 
-int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
-
-class Scheduler {
-public:
-  Scheduler(const StepGraph &graph, const std::vector<Retention> &retention)
-      : graph(graph), retention(retention), instance(graph.values.size(), -1),
-        isOriginal(graph.values.size(), 0) {}
-
-  Schedule run() {
-    for (size_t i = 0; i < graph.ops.size(); ++i) {
-      const StepOp &op = graph.ops[i];
-      forgetAfter.clear();
-      if (op.backward)
-        for (int value : op.operands)
-          require(value);
-      execute(static_cast<int>(i), false);
-      for (int value : forgetAfter)
-        instance[value] = -1;
-    }
-    return std::move(schedule);
+FlatGraph::FlatGraph(const StepGraph &graph) {
+  for (const StepValue &value : graph.values) {
+    bytes.push_back(alignedBytes(value.bytes));
+    producer.push_back(value.producer);
+    untilEnd.push_back(value.untilEnd);
   }
-
-private:
-  // Whether the instance at hand may be read in backward.
-  bool available(int value) const {
-    const StepValue &v = graph.values[value];
-    if (v.producer < 0)
-      return true;
-    if (instance[value] < 0)
-      return false;
-    const StepOp &producer = graph.ops[v.producer];
-    if (producer.backward || !producer.repeatable)
-      return true;
-    return !isOriginal[value] || retention[value] == Retention::Keep;
+  auto add = [this](const std::vector<int> &items) {
+    Range range{static_cast<int>(lists.size()), 0};
+    lists.insert(lists.end(), items.begin(), items.end());
+    range.end = static_cast<int>(lists.size());
+    return range;
+  };
+  for (const StepOp &op : graph.ops) {
+    Op flat;
+    flat.operands = add(op.operands);
+    flat.results = add(op.results);
+    flat.changes = add(op.changes);
+    flat.inPlace.begin = static_cast<int>(pairs.size());
+    pairs.insert(pairs.end(), op.inPlace.begin(), op.inPlace.end());
+    flat.inPlace.end = static_cast<int>(pairs.size());
+    flat.seconds = op.seconds;
+    flat.workspace = alignedBytes(op.workspace);
+    flat.backward = op.backward;
+    ops.push_back(flat);
   }
-
-  void require(int value) {
-    if (available(value))
-      return;
-    int producer = graph.values[value].producer;
-    for (int operand : graph.ops[producer].operands)
-      require(operand);
-    execute(producer, true);
-    // All results came back; those to be forgotten go when the op that asked has run.
-    for (int result : graph.ops[producer].results)
-      if (retention[result] == Retention::Forget)
-        forgetAfter.push_back(result);
-  }
-
-  void execute(int index, bool recomputed) {
-    const StepOp &op = graph.ops[index];
-    ScheduledOp scheduled;
-    scheduled.op = index;
-    scheduled.recomputed = recomputed;
-    for (int value : op.operands)
-      scheduled.operands.push_back(graph.values[value].producer < 0 ? -1 : instance[value]);
-    for (int value : op.results) {
-      scheduled.results.push_back(static_cast<int>(schedule.valueOf.size()));
-      // A kept sibling that is still there is not replaced by its recomputed twin.
-      if (!recomputed || !available(value)) {
-        instance[value] = static_cast<int>(schedule.valueOf.size());
-        isOriginal[value] = !recomputed;
-      }
-      schedule.valueOf.push_back(value);
-    }
-    schedule.ops.push_back(std::move(scheduled));
-  }
-
-  const StepGraph &graph;
-  const std::vector<Retention> &retention;
-  std::vector<int> instance; // of each value, the one to read now
-  std::vector<char> isOriginal;
-  std::vector<int> forgetAfter;
-  Schedule schedule;
-};
-
-} // namespace
-
-Schedule buildSchedule(const StepGraph &graph, const std::vector<Retention> &retention) {
-  return Scheduler(graph, retention).run();
 }
 
-ScheduleCost costOf(const StepGraph &graph, const Schedule &schedule) {
-  int end = static_cast<int>(schedule.ops.size());
-  size_t instances = schedule.valueOf.size();
-  std::vector<int> lastUse(instances, -1);
+
+void Schedule::clear() {
+  for (std::vector<int> *list : {&opAt, &reads, &madeFrom, &valueOf})
+    list->clear();
+  readsFrom.assign(1, 0);
+  again.clear();
+  readsChanged = false;
+}
+
+int Schedule::append(const FlatGraph &graph, int op, bool isAgain,
+                     const std::vector<int> &current) {
+  const FlatGraph::Op &made = graph.ops[op];
+  opAt.push_back(op);
+  again.push_back(isAgain);
+  for (int value : graph.list(made.operands))
+    reads.push_back(graph.producer[value] < 0 ? -1 : current[value]);
+  readsFrom.push_back(static_cast<int>(reads.size()));
+  madeFrom.push_back(instances());
+  for (int value : graph.list(made.results))
+    valueOf.push_back(value);
+  return madeFrom.back();
+}
+
+Schedule plainSchedule(const FlatGraph &graph) {
+  Schedule schedule;
+  std::vector<int> current(graph.bytes.size(), -1);
+  for (size_t i = 0; i < graph.ops.size(); ++i) {
+    int instance = schedule.append(graph, static_cast<int>(i), false, current);
+    for (int value : graph.list(graph.ops[i].results))
+      current[value] = instance++;
+  }
+  return schedule;
+}
+
+// A storage that dies here and that the result may be written over, or -1. The op may read the
+// storage through several operands; all of them must agree.
+int Lives::findOverwritten(const FlatGraph &graph, const FlatGraph::Op &op,
+                           std::span<const int> operands, int result, int64_t bytes,
+                           int place) const {
+  auto begin = graph.pairs.begin() + op.inPlace.begin, end = graph.pairs.begin() + op.inPlace.end;
+  for (auto pair = begin; pair != end; ++pair) {
+    auto [over, target] = *pair;
+    if (target != result || operands[over] < 0)
+      continue;
+    int candidate = storage[operands[over]];
+    if (all[candidate].last != place || all[candidate].bytes != bytes ||
+        std::find(taken.begin(), taken.end(), candidate) != taken.end())
+      continue;
+    bool allowed = true;
+    for (size_t other = 0; other < operands.size() && allowed; ++other)
+      if (operands[other] >= 0 && storage[operands[other]] == candidate)
+        allowed = std::find(begin, end, std::pair<int, int>(other, result)) != end;
+    if (allowed)
+      return candidate;
+  }
+  return -1;
+}
+
+void Lives::analyse(const FlatGraph &graph, const Schedule &schedule, bool inPlace) {
+  int end = schedule.size();
+  lastUse.assign(schedule.instances(), -1);
   for (int place = 0; place < end; ++place)
-    for (int operand : schedule.ops[place].operands)
+    for (int operand : schedule.operands(place))
       if (operand >= 0)
         lastUse[operand] = place;
-  // Of several instances only the last one of a value that must reach the end does.
-  for (size_t i = 0; i < instances; ++i)
-    if (graph.values[schedule.valueOf[i]].untilEnd)
+  for (int i = 0; i < schedule.instances(); ++i)
+    if (graph.untilEnd[schedule.value(i)])
       lastUse[i] = end;
 
-  ScheduleCost cost;
-  cost.live.assign(end + 1, 0);
-  std::vector<int> storageOf(instances, -1);
-  std::vector<StorageLife> &storages = cost.storages;
+  all.clear();
+  storage.resize(schedule.instances());
+  total = again = 0;
   for (int place = 0; place < end; ++place) {
-    const ScheduledOp &scheduled = schedule.ops[place];
-    const StepOp &op = graph.ops[scheduled.op];
-    cost.seconds += op.seconds;
-    if (scheduled.recomputed)
-      cost.recomputeSeconds += op.seconds;
-    std::vector<int> taken;
-    for (size_t r = 0; r < scheduled.results.size(); ++r) {
-      int result = scheduled.results[r];
-      int64_t bytes = graph.values[schedule.valueOf[result]].bytes;
-      int chosen = -1;
-      for (size_t o = 0; o < scheduled.operands.size() && chosen < 0; ++o) {
-        int operand = scheduled.operands[o];
-        if (operand < 0)
-          continue;
-        int storage = storageOf[operand];
-        if (storages[storage].last != place || storages[storage].bytes != bytes ||
-            std::find(taken.begin(), taken.end(), storage) != taken.end())
-          continue;
-        // Every operand that shows this storage must allow it.
-        bool allowed = true;
-        for (size_t other = 0; other < scheduled.operands.size(); ++other)
-          if (scheduled.operands[other] >= 0 && storageOf[scheduled.operands[other]] == storage)
-            allowed &= std::find(op.inPlace.begin(), op.inPlace.end(),
-                                 std::pair<int, int>(other, r)) != op.inPlace.end();
-        if (allowed)
-          chosen = storage;
-      }
-      if (chosen >= 0) {
-        taken.push_back(chosen);
-        storageOf[result] = chosen;
+    const FlatGraph::Op &op = graph.ops[schedule.op(place)];
+    total += op.seconds;
+    if (schedule.recomputed(place))
+      again += op.seconds;
+    taken.clear();
+    int first = schedule.firstResult(place);
+    int results = op.results.end - op.results.begin;
+    bool mayOverwrite = inPlace && op.inPlace.begin != op.inPlace.end;
+    for (int r = 0; r < results; ++r) {
+      int64_t bytes = graph.bytes[graph.lists[op.results.begin + r]];
+      int over = mayOverwrite
+                     ? findOverwritten(graph, op, schedule.operands(place), r, bytes, place)
+                     : -1;
+      if (over >= 0) {
+        taken.push_back(over);
+        storage[first + r] = over;
       } else {
-        storageOf[result] = static_cast<int>(storages.size());
-        storages.push_back(
-            {place, std::max(place, lastUse[result]), bytes, schedule.valueOf[result]});
+        storage[first + r] = static_cast<int>(all.size());
+        all.push_back({place, std::max(place, lastUse[first + r]), bytes, first + r});
       }
     }
-    for (int result : scheduled.results) {
-      int &last = storages[storageOf[result]].last;
-      last = std::max({last, place, lastUse[result]});
+    // Extended only now: while results were placed, the old last use told who dies here.
+    for (int r = 0; r < results; ++r) {
+      int &last = all[storage[first + r]].last;
+      last = std::max({last, place, lastUse[first + r]});
     }
     if (op.workspace > 0)
-      storages.push_back({place, place, op.workspace, -1});
+      all.push_back({place, place, op.workspace, -1});
   }
   // Lives as differences, then summed.
-  std::vector<int64_t> change(end + 2, 0);
-  for (const StorageLife &storage : storages) {
-    change[storage.first] += aligned(storage.bytes);
-    change[std::min(storage.last, end) + 1] -= aligned(storage.bytes);
+  sum.assign(end + 2, 0);
+  for (const StorageLife &life : all) {
+    sum[life.first] += life.bytes;
+    sum[std::min(life.last, end) + 1] -= life.bytes;
   }
-  int64_t sum = 0;
+  sum.pop_back();
+  peakPlace = 0;
   for (int place = 0; place <= end; ++place) {
-    sum += change[place];
-    cost.live[place] += sum;
-    if (cost.live[place] > cost.peak) {
-      cost.peak = cost.live[place];
-      cost.peakAt = place;
-    }
+    if (place > 0)
+      sum[place] += sum[place - 1];
+    if (sum[place] > sum[peakPlace])
+      peakPlace = place;
   }
-  return cost;
 }
 
 } // namespace gc

@@ -1,18 +1,26 @@
-// A training step as plain data: what rematerialization decides on. Ops are in program order; a
-// value is a range of bytes (views are the value that they show). Nothing here knows IR.
+// A training step as plain data: what rematerialization decides on, and what liveness counts. Ops
+// are in program order; a value is a range of bytes (views are the value that they show). Nothing
+// here knows IR.
 #ifndef GC_PASSES_ALGORITHMS_STEPGRAPH_H
 #define GC_PASSES_ALGORITHMS_STEPGRAPH_H
 
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
 namespace gc {
 
+/// Alignment of every storage: a cache line, and a vector.
+constexpr int64_t storageAlignment = 64;
+inline int64_t alignedBytes(int64_t bytes) {
+  return (bytes + storageAlignment - 1) / storageAlignment * storageAlignment;
+}
+
 struct StepValue {
   int64_t bytes = 0;
-  int producer = -1;       // op; -1: persistent (variables, inputs), which cost nothing here
-  bool untilEnd = false;   // returned, or kept to be dumped
+  int producer = -1;     // op; -1: persistent (variables, inputs), which cost nothing here
+  bool untilEnd = false; // returned, or kept to be dumped
 };
 
 struct StepOp {
@@ -23,6 +31,8 @@ struct StepOp {
   bool repeatable = false; // running it again gives the same bits
   /// Pairs of operand and result (by place) such that the result may be written over the operand.
   std::vector<std::pair<int, int>> inPlace;
+  /// Persistent values that this op changes: nothing may read their old contents after it.
+  std::vector<int> changes;
 };
 
 struct StepGraph {
@@ -30,48 +40,97 @@ struct StepGraph {
   std::vector<StepOp> ops;
 };
 
-/// What happens to a forward value that backward ops use.
-enum class Retention : uint8_t {
-  Keep,   // stays from forward to its last use
-  Drop,   // dies in forward; comes back before its first backward use and stays to its last
-  Forget, // likewise, but comes back for each use
+/// The same in flat arrays, for searches that walk it thousands of times. Of values only those with a
+/// producer appear as operands; sizes are aligned.
+struct FlatGraph {
+  explicit FlatGraph(const StepGraph &graph);
+  struct Range {
+    int begin = 0, end = 0;
+  };
+  struct Op {
+    Range operands, results, inPlace, changes; // in `lists`; inPlace in `pairs`
+    double seconds = 0;
+    int64_t workspace = 0;
+    bool backward = false;
+  };
+  std::span<const int> list(Range range) const {
+    return {lists.data() + range.begin, lists.data() + range.end};
+  }
+  std::vector<Op> ops;
+  std::vector<int> lists;
+  std::vector<std::pair<int, int>> pairs;
+  std::vector<int64_t> bytes; // of each value
+  std::vector<int> producer;  // of each value
+  std::vector<char> untilEnd; // of each value
 };
 
-/// One execution of an op. Operands and results are instances: executions of the same op make
-/// different ones.
-struct ScheduledOp {
-  int op = 0;
-  bool recomputed = false;
-  std::vector<int> operands, results; // instances; -1 for persistent operands
+/// Executions of ops in order. What an execution makes are instances: executions of the same op make
+/// different ones. Flat arrays, because searches build thousands of schedules.
+class Schedule {
+public:
+  int size() const { return static_cast<int>(opAt.size()); }
+  int instances() const { return static_cast<int>(valueOf.size()); }
+  int op(int place) const { return opAt[place]; }
+  bool recomputed(int place) const { return again[place]; }
+  /// Instances that the op's operands are; -1 for persistent ones.
+  std::span<const int> operands(int place) const {
+    return {reads.data() + readsFrom[place], reads.data() + readsFrom[place + 1]};
+  }
+  /// The first of the op's results; the others follow it.
+  int firstResult(int place) const { return madeFrom[place]; }
+  int value(int instance) const { return valueOf[instance]; }
+  /// False if an op would run again after one of its variables has changed.
+  bool valid() const { return !readsChanged; }
+
+  void clear();
+  /// Appends an execution of `op` that reads the instances in `current` (one entry per value).
+  /// Returns its first result.
+  int append(const FlatGraph &graph, int op, bool isAgain, const std::vector<int> &current);
+  void invalidate() { readsChanged = true; }
+
+private:
+  std::vector<int> opAt, reads, madeFrom, valueOf;
+  std::vector<int> readsFrom{0};
+  std::vector<char> again;
+  bool readsChanged = false;
 };
 
-struct Schedule {
-  std::vector<ScheduledOp> ops;
-  std::vector<int> valueOf; // instance to value
-};
+/// Every op once, as it stands.
+Schedule plainSchedule(const FlatGraph &graph);
 
-/// The order that follows from the decisions: ops as they are, and before each backward op what it
-/// needs and is not there. `retention` has one entry per value.
-Schedule buildSchedule(const StepGraph &graph, const std::vector<Retention> &retention);
-
-/// Bytes that are alive from `first` to `last` (places in the schedule, both included).
+/// Bytes that are alive from `first` to `last` (places in the schedule, both included; the place
+/// behind the last op is the end of the step).
 struct StorageLife {
   int first = 0, last = 0;
-  int64_t bytes = 0;
-  int value = -1; // the first value in it; -1: workspace
+  int64_t bytes = 0; // aligned
+  int instance = -1; // the first one in it; -1: workspace
 };
 
-struct ScheduleCost {
-  int64_t peak = 0;  // largest sum of live bytes, in-place writing counted
-  int peakAt = 0;    // place in the schedule
-  double seconds = 0;
-  double recomputeSeconds = 0;
-  std::vector<int64_t> live; // at each place
-  std::vector<StorageLife> storages;
-};
+/// The one answer to "which bytes are alive when". An instance lives from where it is made to its
+/// last reader; a result is written over an operand that dies where the op allows it; a workspace
+/// lives for its op. An object can be used again and again without allocating.
+class Lives {
+public:
+  void analyse(const FlatGraph &graph, const Schedule &schedule, bool inPlace = true);
 
-/// Follows the schedule exactly: lives, in-place writing, workspaces.
-ScheduleCost costOf(const StepGraph &graph, const Schedule &schedule);
+  const std::vector<StorageLife> &storages() const { return all; }
+  int storageOf(int instance) const { return storage[instance]; }
+  /// Sum of live bytes at each place, the end included.
+  const std::vector<int64_t> &live() const { return sum; }
+  int64_t peak() const { return sum.empty() ? 0 : sum[peakPlace]; }
+  int peakAt() const { return peakPlace; }
+  double seconds() const { return total; }
+  double recomputeSeconds() const { return again; }
+
+private:
+  int findOverwritten(const FlatGraph &graph, const FlatGraph::Op &op,
+                      std::span<const int> operands, int result, int64_t bytes, int place) const;
+  std::vector<StorageLife> all;
+  std::vector<int> storage, lastUse, taken;
+  std::vector<int64_t> sum;
+  int peakPlace = 0;
+  double total = 0, again = 0;
+};
 
 } // namespace gc
 

@@ -1,49 +1,10 @@
 //===- Liveness.cpp - which bytes are alive when --------------------------===//
 #include "passes/analysis/Liveness.h"
+#include "passes/analysis/StepGraphOf.h"
 
 using namespace mlir;
 
 namespace gc {
-
-static bool isView(Operation *op) {
-  auto inPlace = dyn_cast<InPlaceOpInterface>(op);
-  return inPlace && inPlace.isView();
-}
-
-// The last op that reads the value or a view of it. What a function returns, and a gradient that is
-// to be dumped, lives to the end.
-int Liveness::lastUse(Value value) const {
-  int last = -1;
-  for (Operation *user : value.getUsers()) {
-    if (isa<GradientOp>(user) || user->hasTrait<OpTrait::IsTerminator>())
-      return static_cast<int>(order.size());
-    last = std::max(last, isView(user) ? lastUse(user->getResult(0)) : position.lookup(user));
-  }
-  return last;
-}
-
-// A storage that dies at `op` and that `result` may be written over, or -1.
-int Liveness::findOverwritten(Operation *op, OpResult result, ArrayRef<unsigned> taken) const {
-  auto inPlace = dyn_cast<InPlaceOpInterface>(op);
-  if (!inPlace)
-    return -1;
-  for (Value operand : op->getOperands()) {
-    unsigned candidate = storage.lookup(operand);
-    const Storage &old = all[candidate];
-    bool transient = old.kind == StorageKind::Activation || old.kind == StorageKind::Gradient;
-    if (!transient || old.last != position.lookup(op) || llvm::is_contained(taken, candidate) ||
-        old.bytes != byteSize(result.getType()))
-      continue;
-    // The op may read the storage through several operands; all of them must agree.
-    bool allowed = true;
-    for (auto [i, other] : llvm::enumerate(op->getOperands()))
-      if (storage.lookup(other) == candidate)
-        allowed &= inPlace.canWriteOver(i, result.getResultNumber());
-    if (allowed)
-      return static_cast<int>(candidate);
-  }
-  return -1;
-}
 
 static StorageKind kindOf(Value value) {
   for (Operation *user : value.getUsers()) {
@@ -60,13 +21,14 @@ static StorageKind kindOf(Value value) {
 
 Liveness::Liveness(func::FuncOp function, bool inPlace) {
   Block &block = function.getBody().front();
+  llvm::DenseMap<Operation *, int> position;
   for (Operation &op : block.without_terminator()) {
     position[&op] = static_cast<int>(order.size());
     order.push_back(&op);
   }
-  position[block.getTerminator()] = static_cast<int>(order.size());
   int end = static_cast<int>(order.size());
 
+  // Persistent storages first: inputs, and one for each variable.
   auto add = [&](Storage entry) {
     all.push_back(entry);
     return static_cast<unsigned>(all.size() - 1);
@@ -74,47 +36,40 @@ Liveness::Liveness(func::FuncOp function, bool inPlace) {
   for (BlockArgument argument : block.getArguments())
     storage[argument] = add({StorageKind::Input, argument, nullptr, {},
                              byteSize(argument.getType()), 0, end});
-
   llvm::DenseMap<StringRef, unsigned> variables;
-  auto variableStorage = [&](FlatSymbolRefAttr symbol, Value value) {
-    auto [it, isNew] = variables.try_emplace(symbol.getValue(), 0);
+  for (auto read : block.getOps<ReadOp>()) {
+    auto [it, isNew] = variables.try_emplace(read.getVariable(), 0);
     if (isNew)
-      it->second = add({StorageKind::Variable, value, nullptr, symbol,
-                        value ? byteSize(value.getType()) : 0, 0, end});
-    return it->second;
-  };
-
-  for (auto [i, op] : llvm::enumerate(order)) {
-    int now = static_cast<int>(i);
-    if (auto read = dyn_cast<ReadOp>(op)) {
-      storage[read.getValue()] = variableStorage(read.getVariableAttr(), read.getValue());
-      continue;
-    }
-    if (isView(op)) {
-      storage[op->getResult(0)] = storage.lookup(op->getOperand(0));
-      continue;
-    }
-    SmallVector<unsigned> taken;
-    for (OpResult result : op->getResults()) {
-      int last = std::max(now, lastUse(result));
-      int over = inPlace ? findOverwritten(op, result, taken) : -1;
-      if (over >= 0) {
-        taken.push_back(over);
-        storage[result] = over;
-      } else {
-        storage[result] =
-            add({kindOf(result), result, op, {}, byteSize(result.getType()), now, last});
-      }
-    }
-    // Extended only now: while results were placed, the old last use told who dies here.
-    for (OpResult result : op->getResults()) {
-      Storage &place = all[storage[result]];
-      place.last = std::max({place.last, now, lastUse(result)});
-    }
-    if (auto cost = dyn_cast<CostOpInterface>(op))
-      if (int64_t bytes = cost.getWorkspaceBytes())
-        workspace[op] = add({StorageKind::Workspace, Value(), op, {}, bytes, now, now});
+      it->second = add({StorageKind::Variable, read.getValue(), nullptr, read.getVariableAttr(),
+                        byteSize(read.getValue().getType()), 0, end});
+    storage[read.getValue()] = it->second;
   }
+
+  FunctionGraph graph = stepGraphOf(function, [](Operation *) { return 0.0; });
+  FlatGraph flat(graph.graph);
+  Schedule schedule = plainSchedule(flat);
+  Lives lives;
+  lives.analyse(flat, schedule, inPlace);
+  auto placeOf = [&](int place) {
+    return place == schedule.size() ? end : position.lookup(graph.ops[place]);
+  };
+  std::vector<unsigned> storageAt;
+  for (const StorageLife &life : lives.storages()) {
+    Operation *op = graph.ops[life.first];
+    Value value = life.instance < 0 ? Value() : graph.values[schedule.value(life.instance)];
+    storageAt.push_back(add({value ? kindOf(value) : StorageKind::Workspace, value, op, {},
+                             value ? byteSize(value.getType())
+                                   : cast<CostOpInterface>(op).getWorkspaceBytes(),
+                             placeOf(life.first), placeOf(life.last)}));
+    if (!value)
+      workspace[op] = storageAt.back();
+  }
+  for (int i = 0; i < schedule.instances(); ++i)
+    storage[graph.values[schedule.value(i)]] = storageAt[lives.storageOf(i)];
+  // Views show the storage of their root.
+  for (Operation *op : order)
+    if (isView(op))
+      storage[op->getResult(0)] = storage.lookup(op->getOperand(0));
 }
 
 std::vector<int64_t> Liveness::liveBytes() const {

@@ -1,8 +1,8 @@
 //===- Liveness.h - which bytes are alive when ------------------*- C++ -*-===//
 //
-// The one answer to "what is alive at op i" for all passes that weigh or place memory. It works on
-// storages: a storage is a range of bytes that one or several values occupy one after the other
-// (views of it, and results written in place over operands that die).
+// algorithms/StepGraph's Lives, seen from IR: what plan-memory places is what rematerialize weighed. A
+// storage is a range of bytes that one or several values occupy one after the other (views of it, and
+// results written in place over operands that die).
 //
 //===----------------------------------------------------------------------===//
 #ifndef GC_PASSES_ANALYSIS_LIVENESS_H
@@ -10,6 +10,7 @@
 
 #include "dialects/Gc.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/algorithms/StepGraph.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace gc {
@@ -24,12 +25,6 @@ struct Storage {
   int64_t bytes = 0;
   int first = 0, last = 0; // alive from op `first` to op `last`, both included
 };
-
-/// Alignment of every storage: a cache line, and a vector.
-constexpr int64_t storageAlignment = 64;
-inline int64_t alignedBytes(int64_t bytes) {
-  return (bytes + storageAlignment - 1) / storageAlignment * storageAlignment;
-}
 
 class Liveness {
 public:
@@ -50,12 +45,7 @@ public:
   std::vector<int64_t> liveBytes() const;
 
 private:
-  int lastUse(mlir::Value value) const;
-  int findOverwritten(mlir::Operation *op, mlir::OpResult result,
-                      llvm::ArrayRef<unsigned> taken) const;
-
   llvm::SmallVector<mlir::Operation *> order;
-  llvm::DenseMap<mlir::Operation *, int> position;
   std::vector<Storage> all;
   llvm::DenseMap<mlir::Value, unsigned> storage;
   llvm::DenseMap<mlir::Operation *, unsigned> workspace;

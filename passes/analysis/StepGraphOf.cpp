@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace gc {
 
-static bool isView(Operation *op) {
+bool isView(Operation *op) {
   auto inPlace = dyn_cast<InPlaceOpInterface>(op);
   return inPlace && inPlace.isView();
 }
@@ -25,6 +25,7 @@ FunctionGraph stepGraphOf(func::FuncOp function, OpSeconds seconds) {
     addValue(argument, -1);
 
   llvm::DenseSet<Operation *> backward;
+  llvm::DenseMap<StringRef, SmallVector<int>> reads; // of each variable
   for (Operation &op : block.without_terminator()) {
     bool isBackward = isa<GradientSeedOp>(op);
     for (Value operand : op.getOperands())
@@ -32,11 +33,12 @@ FunctionGraph stepGraphOf(func::FuncOp function, OpSeconds seconds) {
     if (isBackward)
       backward.insert(&op);
     if (isa<ReadOp>(op)) {
-      addValue(op.getResult(0), -1);
+      reads[cast<ReadOp>(op).getVariable()].push_back(addValue(op.getResult(0), -1));
       continue;
     }
     if (isView(&op))
       continue;
+    // A gradient that is to be dumped lives to the end.
     if (isa<GradientOp>(op)) {
       result.graph.values[result.valueOf.lookup(storageOf(op.getOperand(0)))].untilEnd = true;
       continue;
@@ -56,6 +58,8 @@ FunctionGraph stepGraphOf(func::FuncOp function, OpSeconds seconds) {
         for (unsigned r = 0; r < op.getNumResults(); ++r)
           if (inPlace.canWriteOver(o, r))
             step.inPlace.push_back({static_cast<int>(o), static_cast<int>(r)});
+    for (FlatSymbolRefAttr variable : variablesWritten(&op))
+      llvm::append_range(step.changes, reads.lookup(variable.getValue()));
     result.graph.ops.push_back(std::move(step));
     result.ops.push_back(&op);
   }

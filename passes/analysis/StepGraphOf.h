@@ -20,6 +20,9 @@ struct FunctionGraph {
   std::vector<mlir::Value> values;            // of each StepValue
 };
 
+/// Whether the op's result is its operand seen differently: nothing runs.
+bool isView(mlir::Operation *op);
+
 FunctionGraph stepGraphOf(mlir::func::FuncOp function, OpSeconds seconds);
 
 } // namespace gc

@@ -96,23 +96,29 @@ std::string replay(const StepGraph &graph, const Schedule &schedule) {
     for (size_t r = 0; r < graph.ops[i].results.size(); ++r)
       truth[graph.ops[i].results[r]] = combine(hash, r);
   }
-  std::vector<char> made(schedule.valueOf.size(), 0);
+  std::vector<char> made(schedule.instances(), 0);
   std::vector<int> runs(graph.ops.size(), 0);
-  for (const ScheduledOp &op : schedule.ops) {
-    const StepOp &original = graph.ops[op.op];
-    if (op.recomputed && (original.backward || !original.repeatable))
-      return "op " + std::to_string(op.op) + " must not run twice";
-    runs[op.op] += !op.recomputed;
-    for (size_t o = 0; o < op.operands.size(); ++o) {
-      int instance = op.operands[o], value = original.operands[o];
+  std::vector<char> changed(graph.values.size(), 0);
+  for (int place = 0; place < schedule.size(); ++place) {
+    int op = schedule.op(place);
+    const StepOp &original = graph.ops[op];
+    if (schedule.recomputed(place) && (original.backward || !original.repeatable))
+      return "op " + std::to_string(op) + " must not run twice";
+    runs[op] += !schedule.recomputed(place);
+    for (size_t o = 0; o < original.operands.size(); ++o) {
+      int instance = schedule.operands(place)[o], value = original.operands[o];
+      if (changed[value])
+        return "op " + std::to_string(op) + " reads a variable after it has changed";
       if (graph.values[value].producer < 0)
         continue;
-      if (instance < 0 || !made[instance] || schedule.valueOf[instance] != value)
-        return "op " + std::to_string(op.op) + " reads something else than value " +
+      if (instance < 0 || !made[instance] || schedule.value(instance) != value)
+        return "op " + std::to_string(op) + " reads something else than value " +
                std::to_string(value);
     }
-    for (int result : op.results)
-      made[result] = 1;
+    for (size_t r = 0; r < original.results.size(); ++r)
+      made[schedule.firstResult(place) + r] = 1;
+    for (int value : original.changes)
+      changed[value] = 1;
   }
   for (size_t i = 0; i < runs.size(); ++i)
     if (runs[i] != 1)
@@ -130,9 +136,10 @@ TEST(Rematerialization, ChainByHand) {
   EXPECT_DOUBLE_EQ(keep.recomputeSeconds, 0);
   std::vector<Retention> retention(graph.values.size(), Retention::Keep);
   retention[1] = Retention::Drop;
-  ScheduleCost cost = costOf(graph, buildSchedule(graph, retention));
-  EXPECT_EQ(cost.peak, 4 * 64);
-  EXPECT_DOUBLE_EQ(cost.recomputeSeconds, 1);
+  Lives lives;
+  lives.analyse(FlatGraph(graph), Scheduler(graph).build(retention));
+  EXPECT_EQ(lives.peak(), 4 * 64);
+  EXPECT_DOUBLE_EQ(lives.recomputeSeconds(), 1);
 }
 
 TEST(Rematerialization, OneLevelCostsAtMostOneForward) {
@@ -168,12 +175,13 @@ TEST(Rematerialization, RandomGraphs) {
     EXPECT_DOUBLE_EQ(plans.front().seconds, keep.seconds);
     int64_t bound = peakLowerBound(graph);
     for (size_t i = 0; i < plans.size(); ++i) {
-      Schedule schedule = buildSchedule(graph, plans[i].retention);
+      Schedule schedule = scheduleOf(graph, plans[i]);
       EXPECT_EQ(replay(graph, schedule), "");
-      ScheduleCost cost = costOf(graph, schedule);
-      EXPECT_EQ(cost.peak, plans[i].peak);
-      EXPECT_NEAR(cost.seconds, plans[i].seconds, 1e-9);
-      EXPECT_GE(cost.peak, bound);
+      Lives lives;
+      lives.analyse(FlatGraph(graph), schedule);
+      EXPECT_EQ(lives.peak(), plans[i].peak);
+      EXPECT_NEAR(lives.seconds(), plans[i].seconds, 1e-9);
+      EXPECT_GE(lives.peak(), bound);
       EXPECT_GE(plans[i].recomputeSeconds + 1e-9, recomputeLowerBound(graph, plans[i].peak));
       if (i) {
         EXPECT_LT(plans[i].peak, plans[i - 1].peak);
@@ -183,50 +191,36 @@ TEST(Rematerialization, RandomGraphs) {
   }
 }
 
-// All ways to keep or drop: how far the frontier is from the best of its own kind.
-TEST(Rematerialization, NearTheOptimumOfSmallGraphs) {
+// The search for large graphs, held against the exact answer on small ones.
+TEST(Rematerialization, SearchNearTheOptimumOfSmallGraphs) {
   std::mt19937 random(11);
-  int compared = 0;
-  double largestSmall = 0, largestMedium = 0;
-  for (int trial = 0; trial < 60; ++trial) {
+  FrontierOptions searched;
+  searched.exactOps = 0;
+  int compared = 0, within = 0;
+  double worst = 1;
+  for (int trial = 0; trial < 300; ++trial) {
     StepGraph graph = randomGraph(random);
-    std::vector<int> saved = savedValues(graph);
-    if (saved.size() < 2)
-      continue;
-    double &largest = saved.size() <= 9 ? largestSmall : largestMedium;
-    struct Point {
-      int64_t peak;
-      double seconds;
-    };
-    std::vector<Point> all;
-    for (unsigned mask = 0; mask < (1u << saved.size()); ++mask) {
-      std::vector<Retention> retention(graph.values.size(), Retention::Keep);
-      for (size_t i = 0; i < saved.size(); ++i)
-        if (mask >> i & 1)
-          retention[saved[i]] = Retention::Drop;
-      ScheduleCost cost = costOf(graph, buildSchedule(graph, retention));
-      all.push_back({cost.peak, cost.seconds});
-    }
-    std::vector<RematPlan> plans = frontier(graph);
-    for (const Point &point : all) {
-      // The frontier's answer for exactly this budget.
-      double ours = INFINITY, best = INFINITY;
-      for (const RematPlan &plan : plans)
-        if (plan.peak <= point.peak)
+    std::vector<RematPlan> exact = frontier(graph), found = frontier(graph, searched);
+    for (const RematPlan &best : exact) {
+      double ours = INFINITY;
+      for (const RematPlan &plan : found)
+        if (plan.peak <= best.peak)
           ours = std::min(ours, plan.seconds);
-      for (const Point &other : all)
-        if (other.peak <= point.peak)
-          best = std::min(best, other.seconds);
-      ASSERT_TRUE(std::isfinite(ours)) << "infeasible where it is feasible, trial " << trial;
+      // Smaller than the search can: few, and counted as missed.
       ++compared;
-      largest = std::max(largest, ours / best);
+      if (!std::isfinite(ours))
+        continue;
+      EXPECT_GE(ours, best.seconds - 1e-9) << "better than the optimum, trial " << trial;
+      worst = std::max(worst, ours / best.seconds);
+      within += ours <= 1.02 * best.seconds;
     }
   }
   ASSERT_GT(compared, 1000);
-  std::printf("%d budgets; worst time against the optimum: %.3f up to 9 values, %.3f above\n",
-              compared, largestSmall, largestMedium);
-  EXPECT_LE(largestSmall, 1.02);
-  EXPECT_LE(largestMedium, 1.15); // searched, not proven; measured 1.10
+  std::printf("%d budgets; search within 2 %% of the optimum: %d; worst %.3f\n", compared, within,
+              worst);
+  // Measured: 84 %, worst 1.44. Graphs as small as these are solved exactly in use.
+  EXPECT_GE(within, compared * 8 / 10);
+  EXPECT_LE(worst, 1.5);
 }
 
 } // namespace
