@@ -7,12 +7,16 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
+#include "passes/Accumulate.h"
+#include "passes/BatchSplit.h"
 #include "passes/CheckMemory.h"
+#include "passes/ModelFunction.h"
 #include "passes/Rematerialize.h"
 #include "runtime/hal/cpu/library/Library.h"
 #include "llvm/Support/SourceMgr.h"
 #include <chrono>
 #include <thread>
+#include <unistd.h>
 
 using namespace mlir;
 
@@ -34,8 +38,6 @@ std::string unavailable(const CompileOptions &options, int &exitCode) {
   }
   if (options.accumulate < 1)
     return "--accumulate must be at least 1";
-  if (options.accumulateAuto)
-    return "--accumulate=auto is not available yet; use --accumulate=K";
   if (!options.costs.empty())
     return "cost profiles are not available yet; leave --costs out";
   return "";
@@ -104,6 +106,90 @@ bool checkMade(ModuleOp module, const MemoryPlan &memory, const std::vector<uint
   return true;
 }
 
+// The step for one number of micro-batches, or for several to choose from.
+class Candidates {
+public:
+  Candidates(ModuleOp model, const CompileOptions &options, const PlanMemoryOptions &memory)
+      : model(model), options(options), memory(memory) {}
+
+  // False: the passes failed, and their diagnostics say why.
+  bool build() {
+    if (!options.accumulateAuto)
+      return add(options.accumulate);
+    if (!add(1))
+      return false;
+    if (!options.budgetBytes && !options.pareto)
+      return true; // nothing asks for less memory
+    FailureOr<int64_t> batch = batchOf(plans.front().function().ops.front()->getParentOfType<func::FuncOp>());
+    if (failed(batch))
+      return false;
+    for (int64_t parts = 2; parts <= *batch && !enough(); ++parts)
+      if (*batch % parts == 0 && !tryParts(parts))
+        break;
+    return true;
+  }
+
+  std::vector<StepPlans> plans;
+  std::vector<OwningOpRef<ModuleOp>> modules;
+  std::string rejected; // why there are not more
+
+private:
+  // Smaller micro-batches only cost when nothing needs to be recomputed any more.
+  bool enough() {
+    const StepPlans &last = plans.back();
+    return options.budgetBytes &&
+           last.arenaBytes(last.keepEverything()) <= static_cast<int64_t>(options.budgetBytes);
+  }
+
+  bool add(int64_t parts) {
+    OwningOpRef<ModuleOp> module = model.clone();
+    CompileOptions own = options;
+    own.accumulate = parts;
+    PassManager passes(module->getContext());
+    buildTrainPipeline(passes, own);
+    if (failed(passes.run(*module)))
+      return false;
+    FailureOr<func::FuncOp> train = findList(*module, kMicroBatchList, "--gc-autodiff");
+    if (failed(train))
+      return false;
+    plans.emplace_back(*module, *train, parts, costs, memory);
+    modules.push_back(std::move(module));
+    return true;
+  }
+
+  // As a candidate among others: false ends the trying.
+  bool tryParts(int64_t parts) {
+    DiagnosticLog trial(*model.getContext());
+    if (!add(parts)) {
+      rejected = "  more micro-batches are not possible: " + trial.text() + "\n";
+      return false;
+    }
+    if (auto mixing = modules.back()->getOperation()->getAttrOfType<StringAttr>(kMixesSamplesAttr)) {
+      rejected = "  more micro-batches would change the result, because samples of a batch meet in " +
+                 mixing.str() + " (say --accumulate=K to have them all the same)\n";
+      plans.pop_back();
+      modules.pop_back();
+      return false;
+    }
+    return true;
+  }
+
+  ModuleOp model;
+  const CompileOptions &options;
+  const PlanMemoryOptions &memory;
+  OpCosts costs;
+};
+
+// A budget beyond what the machine has limits nothing here.
+std::string machineWarning(const CompileOptions &options) {
+  auto memory = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+                static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE));
+  if (options.device != "cpu" || options.budgetBytes <= memory)
+    return "";
+  return "warning: the budget of " + bytesText(static_cast<int64_t>(options.budgetBytes)) +
+         " is more than this machine's memory of " + bytesText(static_cast<int64_t>(memory));
+}
+
 } // namespace
 
 CompileResult compileModel(const std::string &text, const std::string &name,
@@ -125,22 +211,39 @@ CompileResult compileModel(const std::string &text, const std::string &name,
 
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, name), llvm::SMLoc());
-  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
-  if (!module)
+  OwningOpRef<ModuleOp> model = parseSourceFile<ModuleOp>(sources, &context);
+  if (!model)
     return failedWith(BadInput, log.text());
 
   nlohmann::json report;
-  PassManager passes(&context);
-  buildTrainPipeline(passes, options);
-  if (failed(passes.run(*module)))
+  PlanMemoryOptions memoryOptions;
+  memoryOptions.reserve = static_cast<int64_t>(runtime::cpu::kTransientPoolBytes);
+  Candidates candidates(*model, options, memoryOptions);
+  if (!candidates.build())
     return failedWith(BadInput, log.text());
   report["pass_seconds"] = secondsSince(start);
 
-  PlanMemoryOptions memoryOptions;
-  memoryOptions.reserve = static_cast<int64_t>(runtime::cpu::kTransientPoolBytes);
-  if (RematFailure failure = rematerialize(*module, options, memoryOptions, report);
-      failure.exitCode)
-    return failedWith(failure.exitCode, failure.error);
+  CompileResult result;
+  if (options.pareto > 0) {
+    report["pareto"] = paretoTable(candidates.plans, options.pareto);
+    report["compile_seconds"] = secondsSince(start);
+    result.report = report.dump();
+    result.warnings = log.text();
+    return result;
+  }
+  StepDecision decision = decide(candidates.plans, options);
+  if (decision.exitCode)
+    return failedWith(decision.exitCode, decision.error);
+  if (options.explain)
+    result.explanation =
+        explainDecision(decision, candidates.plans, options, candidates.rejected);
+  StepPlans &plans = candidates.plans[decision.candidate];
+  reportDecision(decision, plans, options, report);
+  report["choose_seconds"] = secondsSince(start);
+  options.accumulate = plans.microBatches();
+  if (decision.plan.recomputeSeconds > 0)
+    applyRematerialization(plans.function(), decision.plan);
+  OwningOpRef<ModuleOp> &module = candidates.modules[decision.candidate];
   FailureOr<MemoryPlan> memory = planMemory(*module, memoryOptions);
   if (failed(memory))
     return failedWith(BadInput, log.text());
@@ -155,11 +258,12 @@ CompileResult compileModel(const std::string &text, const std::string &name,
   if (failed(plan))
     return failedWith(BadInput, log.text());
 
-  CompileResult result;
   if (options.check && !checkMade(*module, *memory, *plan, result, report))
     return failedWith(RunFailed, result.error.empty() ? log.text() : result.error);
   result.plan = std::move(*plan);
   result.warnings = log.text();
+  if (std::string warning = machineWarning(options); !warning.empty())
+    result.warnings += (result.warnings.empty() ? "" : "\n") + warning;
   report["compile_seconds"] = secondsSince(start);
   result.report = report.dump();
   return result;

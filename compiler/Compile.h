@@ -36,6 +36,8 @@ struct CompileOptions {
   int threads = 0;            // that will run the plan; 0: all of this machine
   std::string dumpKernels;    // directory for the generated code
   bool check = false;         // replay what was made, independently of what made it
+  bool explain = false;       // say what was decided and why
+  int pareto = 0;             // budgets to report on; then no plan is made
 };
 
 struct CompileResult {
@@ -44,6 +46,7 @@ struct CompileResult {
   int exitCode = 0;   // as interface.md numbers them
   std::string error;  // every diagnostic, one a line, when exitCode is not 0
   std::string check;  // what the replay has proven, when it was asked for
+  std::string explanation; // what was decided and why, when it was asked for
   std::string warnings; // every diagnostic, one a line, when exitCode is 0
 };
 

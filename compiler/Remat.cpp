@@ -1,9 +1,5 @@
-//===- Remat.cpp - meeting a memory budget --------------------------------===//
+//===- Remat.cpp - which plan a step gets ---------------------------------===//
 #include "compiler/Remat.h"
-#include "dialects/OpName.h"
-#include "passes/Rematerialize.h"
-#include "passes/algorithms/Packing.h"
-#include "passes/analysis/OpCosts.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -13,160 +9,128 @@ namespace {
 
 constexpr int badInput = 2, noBudget = 3;
 
-std::string sizeText(int64_t bytes) {
-  return llvm::formatv("{0} bytes ({1:F1} MiB)", bytes, bytes / 1048576.0);
+StepDecision refuse(int exitCode, std::string error) {
+  StepDecision decision;
+  decision.exitCode = exitCode;
+  decision.error = std::move(error);
+  return decision;
 }
 
-// The size that the packer reaches for a plan; never below its largest sum of live bytes.
-int64_t packedBytes(const StepGraph &graph, const RematPlan &plan, uint64_t searchSteps) {
-  Lives lives;
-  lives.analyse(FlatGraph(graph), scheduleOf(graph, plan));
-  std::vector<Interval> intervals;
-  for (const StorageLife &storage : lives.storages()) {
-    Interval interval;
-    interval.lower = storage.first;
-    interval.upper = storage.last + 1;
-    interval.size = alignedBytes(storage.bytes);
-    interval.alignment = storageAlignment;
-    intervals.push_back(interval);
-  }
-  PackingOptions options;
-  options.stepLimit = searchSteps;
-  return static_cast<int64_t>(packIntervals(intervals, options).bytes);
-}
-
-// What is alive where a plan is largest, the largest first.
-std::string describePeak(const FunctionGraph &function, const RematPlan &plan) {
-  Schedule schedule = scheduleOf(function.graph, plan);
-  Lives lives;
-  lives.analyse(FlatGraph(function.graph), schedule);
-  std::vector<const StorageLife *> alive;
-  for (const StorageLife &storage : lives.storages())
-    if (storage.first <= lives.peakAt() && lives.peakAt() <= storage.last)
-      alive.push_back(&storage);
-  llvm::sort(alive, [](auto *a, auto *b) { return a->bytes > b->bytes; });
+std::string aliveText(const PeakFacts &peak) {
+  constexpr size_t shown = 6;
   std::string text;
   llvm::raw_string_ostream out(text);
-  if (lives.peakAt() < schedule.size())
-    out << "the peak is at " << displayName(function.ops[schedule.op(lives.peakAt())])
-        << ", where these are alive:";
-  for (size_t i = 0; i < alive.size() && i < 6; ++i) {
-    const StorageLife &storage = *alive[i];
-    out << "\n  " << sizeText(storage.bytes) << "  ";
-    if (storage.instance < 0)
-      out << "workspace";
-    else
-      out << displayName(function.ops[function.graph.values[schedule.value(storage.instance)].producer]);
-  }
-  if (alive.size() > 6)
-    out << "\n  and " << alive.size() - 6 << " more";
+  out << "the peak is at " << (peak.op.empty() ? "the end of the step" : peak.op)
+      << ", where these are alive:";
+  for (const PeakFacts::Alive &alive : ArrayRef(peak.alive).take_front(shown))
+    out << "\n  " << bytesText(alive.bytes) << "  " << alive.name;
+  if (peak.alive.size() > shown)
+    out << "\n  and " << peak.alive.size() - shown << " more";
   return text;
 }
 
-class Decision {
-public:
-  Decision(ModuleOp module, const CompileOptions &options, const PlanMemoryOptions &memory,
-           nlohmann::json &report)
-      : module(module), options(options), memory(memory), report(report) {}
-
-  RematFailure run() {
-    for (auto candidate : module.getOps<func::FuncOp>())
-      if (auto list = candidate->getAttrOfType<StringAttr>("gc.list"))
-        if (list.getValue() == "micro_batch")
-          train = candidate;
-    if (!train)
-      return {badInput, "no function for a micro-batch; run gc-autodiff first"};
-    OpCosts costs;
-    function = stepGraphOf(train, [&](Operation *op) { return costs.seconds(op); });
-    RematPlan plan = keepAll(function.graph);
-    baseSeconds = plan.seconds;
-    std::string policy = options.budgetBytes ? "budget" : options.remat;
-    if (options.budgetBytes) {
-      if (options.remat != "none")
-        return {badInput, "--budget and --remat=" + options.remat +
-                              " exclude each other: the budget decides what is recomputed"};
-      if (RematFailure failure = meetBudget(plan); failure.exitCode)
-        return failure;
-    } else if (options.remat == "all") {
-      plan = dropAll(function.graph);
-    } else if (options.remat == "sqrt") {
-      plan = keepSquareRoot(function.graph);
-    } else if (StringRef(options.remat).starts_with("checkpoints:")) {
-      int count = 0;
-      if (StringRef(options.remat).drop_front(12).getAsInteger(10, count) || count < 0)
-        return {badInput, "--remat=" + options.remat + ": expected checkpoints:N with N from 0 on"};
-      size_t saved = savedValues(function.graph).size();
-      if (static_cast<size_t>(count) > saved)
-        return {badInput, llvm::formatv("--remat={0}: the step saves only {1} values; use at most "
-                                        "that many checkpoints",
-                                        options.remat, saved)};
-      plan = keepCheckpoints(function.graph, count);
-    } else if (options.remat != "none") {
-      return {badInput, "--remat=" + options.remat +
-                            ": expected none, all, sqrt or checkpoints:N"};
-    }
-    fillReport(policy, plan);
-    if (plan.recomputeSeconds > 0)
-      applyRematerialization(function, plan);
-    return {};
-  }
-
-private:
-  // The fastest plan of the frontier whose packed size fits.
-  RematFailure meetBudget(RematPlan &plan) {
-    int64_t persistent = persistentBytes(module, memory);
-    int64_t budget = static_cast<int64_t>(options.budgetBytes) - persistent;
-    int64_t lowest = persistent + peakLowerBound(function.graph);
-    std::vector<RematPlan> plans = frontier(function.graph);
-    for (const RematPlan &candidate : plans)
-      if (candidate.peak <= budget &&
-          packedBytes(function.graph, candidate, memory.searchSteps) <= budget) {
-        plan = candidate;
-        timeLowerBound = recomputeLowerBound(function.graph, budget);
-        return {};
+// The best of all candidates; equal seconds: fewer micro-batches.
+StepDecision meetBudget(std::vector<StepPlans> &candidates, int64_t budget) {
+  StepDecision decision;
+  const RematPlan *best = nullptr;
+  for (auto [i, plans] : llvm::enumerate(candidates))
+    if (const RematPlan *plan = plans.fastest(budget))
+      if (!best || plans.seconds(*plan) < candidates[decision.candidate].seconds(*best)) {
+        best = plan;
+        decision.candidate = i;
       }
-    const RematPlan &smallest = plans.back();
-    int64_t needed =
-        persistent + packedBytes(function.graph, smallest, memory.searchSteps);
-    return {noBudget,
-            llvm::formatv("the budget of {0} cannot be met: this step needs at least {1}\nno plan "
-                          "in this order of ops can need less than {2}; weights, state and input "
-                          "alone take {3}\n{4}\ntry --budget={5}, a smaller batch or --accumulate",
-                          sizeText(options.budgetBytes), sizeText(needed), sizeText(lowest),
-                          sizeText(persistent), describePeak(function, smallest), needed)};
+  if (best) {
+    decision.plan = *best;
+    return decision;
   }
-
-  void fillReport(const std::string &policy, const RematPlan &plan) {
-    std::vector<int> saved = savedValues(function.graph);
-    int64_t recomputed = llvm::count_if(
-        saved, [&](int value) { return plan.retention[value] != Retention::Keep; });
-    nlohmann::json &remat = report["remat"];
-    remat["policy"] = policy;
-    remat["budget_bytes"] = options.budgetBytes;
-    remat["retained"] = static_cast<int64_t>(saved.size()) - recomputed;
-    remat["recomputed"] = recomputed;
-    remat["recompute_seconds_predicted"] = plan.recomputeSeconds;
-    remat["recompute_fraction"] = baseSeconds > 0 ? plan.recomputeSeconds / baseSeconds : 0.0;
-    remat["time_lower_bound"] = timeLowerBound;
-    remat["gap"] = baseSeconds > 0 ? (plan.recomputeSeconds - timeLowerBound) / baseSeconds : 0.0;
-    report["step_seconds_predicted"] = plan.seconds;
+  auto smallestBytes = [](StepPlans &plans) { return plans.arenaBytes(plans.smallest()); };
+  size_t least = 0;
+  int64_t needed = smallestBytes(candidates[0]), lowest = candidates[0].lowestBytes();
+  for (size_t i = 1; i < candidates.size(); ++i) {
+    if (int64_t bytes = smallestBytes(candidates[i]); bytes < needed) {
+      needed = bytes;
+      least = i;
+    }
+    lowest = std::min(lowest, candidates[i].lowestBytes());
   }
+  StepPlans &plans = candidates[least];
+  return refuse(
+      noBudget,
+      llvm::formatv("the budget of {0} cannot be met: this step needs at least {1}{2}\nno plan in "
+                    "this order of ops can need less than {3}; weights, state and input alone take "
+                    "{4}\n{5}\ntry --budget={6}{7}",
+                    bytesText(budget), bytesText(needed),
+                    plans.microBatches() > 1
+                        ? llvm::formatv(" with {0} micro-batches", plans.microBatches()).str()
+                        : "",
+                    bytesText(lowest), bytesText(plans.persistent()),
+                    aliveText(peakOf(plans.function(), plans.smallest())), needed,
+                    candidates.size() == 1 ? ", a smaller batch or --accumulate" : " or a smaller batch"));
+}
 
-  ModuleOp module;
-  const CompileOptions &options;
-  const PlanMemoryOptions &memory;
-  nlohmann::json &report;
-  func::FuncOp train;
-  FunctionGraph function;
-  double baseSeconds = 0;
-  double timeLowerBound = 0;
-};
+StepDecision followPolicy(StepPlans &plans, const std::string &policy) {
+  StepDecision decision;
+  const StepGraph &graph = plans.function().graph;
+  if (policy == "none") {
+    decision.plan = plans.keepEverything();
+  } else if (policy == "all") {
+    decision.plan = dropAll(graph);
+  } else if (policy == "sqrt") {
+    decision.plan = keepSquareRoot(graph);
+  } else if (StringRef(policy).starts_with("checkpoints:")) {
+    int count = 0;
+    if (StringRef(policy).drop_front(12).getAsInteger(10, count) || count < 0)
+      return refuse(badInput, "--remat=" + policy + ": expected checkpoints:N with N from 0 on");
+    size_t saved = savedValues(graph).size();
+    if (static_cast<size_t>(count) > saved)
+      return refuse(badInput, llvm::formatv("--remat={0}: the step saves only {1} values; use at "
+                                            "most that many checkpoints",
+                                            policy, saved));
+    decision.plan = keepCheckpoints(graph, count);
+  } else {
+    return refuse(badInput, "--remat=" + policy + ": expected none, all, sqrt or checkpoints:N");
+  }
+  if (!scheduleOf(graph, decision.plan).valid())
+    return refuse(badInput, "--remat=" + policy +
+                                " would run an op again after its weights have changed; use --budget, "
+                                "which avoids that");
+  return decision;
+}
 
 } // namespace
 
-RematFailure rematerialize(ModuleOp module, const CompileOptions &options,
-                           const PlanMemoryOptions &memory, nlohmann::json &report) {
-  return Decision(module, options, memory, report).run();
+StepDecision decide(std::vector<StepPlans> &candidates, const CompileOptions &options) {
+  if (!options.budgetBytes)
+    return followPolicy(candidates.front(), options.remat);
+  if (options.remat != "none")
+    return refuse(badInput, "--budget and --remat=" + options.remat +
+                                " exclude each other: the budget decides what is recomputed");
+  return meetBudget(candidates, static_cast<int64_t>(options.budgetBytes));
+}
+
+nlohmann::json paretoTable(std::vector<StepPlans> &candidates, int points) {
+  int64_t top = candidates[0].arenaBytes(candidates[0].keepEverything()), bottom = top;
+  for (StepPlans &plans : candidates)
+    bottom = std::min(bottom, plans.arenaBytes(plans.smallest()));
+  nlohmann::json rows = nlohmann::json::array();
+  for (int i = 0; i < points; ++i) {
+    int64_t budget = points == 1 ? top : top - (top - bottom) * i / (points - 1);
+    StepDecision decision = meetBudget(candidates, budget);
+    StepPlans &plans = candidates[decision.candidate];
+    double base = plans.seconds(plans.keepEverything());
+    Schedule schedule = scheduleOf(plans.function().graph, decision.plan);
+    int again = 0;
+    for (int place = 0; place < schedule.size(); ++place)
+      again += schedule.recomputed(place);
+    rows.push_back({{"budget_bytes", budget},
+                    {"peak_bytes", plans.arenaBytes(decision.plan)},
+                    {"step_seconds_predicted", plans.seconds(decision.plan)},
+                    {"recompute_fraction", plans.recomputeSeconds(decision.plan) / base},
+                    {"time_lower_bound", plans.recomputeBound(budget) / base},
+                    {"micro_batches", plans.microBatches()},
+                    {"recomputed_ops", again}});
+  }
+  return rows;
 }
 
 } // namespace gc

@@ -184,6 +184,7 @@ private:
 
   void warn(ArrayRef<Operation *> mixing) {
     constexpr size_t shown = 3;
+    module->setAttr(kMixesSamplesAttr, builder.getStringAttr(displayName(mixing.front())));
     InFlightDiagnostic warning = mixing.front()->emitWarning();
     bool onlyNorms = llvm::all_of(mixing, llvm::IsaPred<BatchNormOp>);
     warning << (onlyNorms ? "batch statistics are those of a micro-batch"

@@ -6,6 +6,10 @@
 
 namespace gc {
 
+/// The module's attribute that names the first op for which micro-batches do not give the step of the
+/// whole batch; absent where they do.
+inline constexpr llvm::StringLiteral kMixesSamplesAttr = "gc.mixes_samples";
+
 /// Rewrites @train, and @evaluate where there is one, for a `microBatches`-th of the batch, with
 /// gradients that add up in accumulators, and moves the optimizer to a new function @step. With one
 /// micro-batch nothing changes. Needs the optimizer's updates in @train.

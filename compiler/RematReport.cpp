@@ -1,0 +1,186 @@
+//===- RematReport.cpp - what was decided, and why ------------------------===//
+#include "compiler/Remat.h"
+#include "dialects/OpName.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+
+namespace gc {
+
+std::string bytesText(int64_t bytes) {
+  return llvm::formatv("{0} bytes ({1:F1} MiB)", bytes, bytes / 1048576.0);
+}
+
+static std::string milliseconds(double seconds) {
+  return llvm::formatv("{0:F2} ms", 1e3 * seconds);
+}
+
+PeakFacts peakOf(const FunctionGraph &function, const RematPlan &plan) {
+  Schedule schedule = scheduleOf(function.graph, plan);
+  Lives lives;
+  lives.analyse(FlatGraph(function.graph), schedule);
+  PeakFacts facts;
+  facts.live = lives.live();
+  facts.bytes = lives.peak();
+  if (lives.peakAt() < schedule.size())
+    facts.op = displayName(function.ops[schedule.op(lives.peakAt())]);
+  for (const StorageLife &storage : lives.storages()) {
+    if (storage.first > lives.peakAt() || lives.peakAt() > storage.last)
+      continue;
+    int op = schedule.op(storage.first);
+    bool workspace = storage.instance < 0;
+    facts.alive.push_back({displayName(function.ops[op]),
+                           workspace                       ? "workspace"
+                           : function.graph.ops[op].backward ? "gradient"
+                           : schedule.recomputed(storage.first) ? "recomputed"
+                                                             : "activation",
+                           storage.bytes});
+  }
+  llvm::stable_sort(facts.alive, [](auto &a, auto &b) { return a.bytes > b.bytes; });
+  return facts;
+}
+
+namespace {
+
+// One op that runs again, all its executions together.
+struct Repeated {
+  int times = 0;
+  double seconds = 0;
+  int64_t bytes = 0; // of its results, once
+};
+
+llvm::MapVector<int, Repeated> repeatedOps(const StepGraph &graph, const Schedule &schedule) {
+  llvm::MapVector<int, Repeated> repeated;
+  for (int place = 0; place < schedule.size(); ++place) {
+    if (!schedule.recomputed(place))
+      continue;
+    const StepOp &op = graph.ops[schedule.op(place)];
+    Repeated &entry = repeated[schedule.op(place)];
+    ++entry.times;
+    entry.seconds += op.seconds;
+    entry.bytes = 0;
+    for (int result : op.results)
+      entry.bytes += graph.values[result].bytes;
+  }
+  return repeated;
+}
+
+nlohmann::json timelineOf(const FunctionGraph &function, const RematPlan &plan,
+                          int64_t persistent) {
+  PeakFacts peak = peakOf(function, plan);
+  nlohmann::json alive = nlohmann::json::array();
+  for (const PeakFacts::Alive &entry : peak.alive)
+    alive.push_back({{"name", entry.name}, {"kind", entry.kind}, {"bytes", entry.bytes}});
+  for (int64_t &bytes : peak.live)
+    bytes += persistent;
+  return {{"peak_bytes", peak.bytes + persistent},
+          {"peak_op", peak.op},
+          {"live", peak.live},
+          {"alive_at_peak", alive}};
+}
+
+// Values that are read in backward, and how many of them come back instead of staying.
+std::pair<int64_t, int64_t> retainedAndRecomputed(const StepGraph &graph,
+                                                  const Schedule &schedule) {
+  std::vector<int> made(graph.values.size(), 0);
+  for (int i = 0; i < schedule.instances(); ++i)
+    ++made[schedule.value(i)];
+  std::vector<int> saved = savedValues(graph);
+  int64_t recomputed = llvm::count_if(saved, [&](int value) { return made[value] > 1; });
+  return {static_cast<int64_t>(saved.size()) - recomputed, recomputed};
+}
+
+} // namespace
+
+void reportDecision(const StepDecision &decision, const StepPlans &plans,
+                    const CompileOptions &options, nlohmann::json &report) {
+  const FunctionGraph &function = plans.function();
+  Schedule schedule = scheduleOf(function.graph, decision.plan);
+  auto [retained, recomputed] = retainedAndRecomputed(function.graph, schedule);
+  double base = plans.seconds(plans.keepEverything());
+  double again = plans.recomputeSeconds(decision.plan);
+  double bound = options.budgetBytes
+                     ? plans.recomputeBound(static_cast<int64_t>(options.budgetBytes))
+                     : 0;
+  report["remat"] = {{"policy", options.budgetBytes ? "budget" : options.remat},
+                     {"budget_bytes", options.budgetBytes},
+                     {"retained", retained},
+                     {"recomputed", recomputed},
+                     {"recompute_seconds_predicted", again},
+                     {"recompute_fraction", base > 0 ? again / base : 0.0},
+                     {"time_lower_bound", bound},
+                     {"gap", base > 0 ? (again - bound) / base : 0.0}};
+  report["step_seconds_predicted"] = plans.seconds(decision.plan);
+  report["timeline"] = {
+      {"persistent_bytes", plans.persistent()},
+      {"before", timelineOf(function, plans.keepEverything(), plans.persistent())},
+      {"after", timelineOf(function, decision.plan, plans.persistent())}};
+}
+
+std::string explainDecision(const StepDecision &decision, std::vector<StepPlans> &candidates,
+                            const CompileOptions &options, const std::string &rejected) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  StepPlans &plans = candidates[decision.candidate];
+  const FunctionGraph &function = plans.function();
+  double base = plans.seconds(plans.keepEverything());
+
+  if (candidates.size() > 1 || !rejected.empty()) {
+    out << "micro-batches: " << plans.microBatches() << ", the fastest by predicted time"
+        << (options.budgetBytes ? " that fits\n" : "\n");
+    for (StepPlans &other : candidates) {
+      out << llvm::formatv("  {0,3}  ", other.microBatches());
+      const RematPlan *plan = options.budgetBytes
+                                  ? other.fastest(static_cast<int64_t>(options.budgetBytes))
+                                  : &other.keepEverything();
+      if (plan)
+        out << llvm::formatv("{0}, {1} of it recomputed, {2}\n",
+                             milliseconds(other.seconds(*plan)),
+                             milliseconds(other.recomputeSeconds(*plan)),
+                             bytesText(other.arenaBytes(*plan)));
+      else
+        out << "does not fit; its smallest plan needs "
+            << bytesText(other.arenaBytes(other.smallest())) << "\n";
+    }
+    out << rejected;
+  }
+
+  Schedule schedule = scheduleOf(function.graph, decision.plan);
+  llvm::MapVector<int, Repeated> repeated = repeatedOps(function.graph, schedule);
+  PeakFacts before = peakOf(function, plans.keepEverything());
+  PeakFacts after = peakOf(function, decision.plan);
+  out << "without recomputation the peak is " << bytesText(before.bytes + plans.persistent())
+      << ", at " << before.op << "\n";
+  if (repeated.empty()) {
+    out << "nothing is recomputed\n";
+  } else {
+    out << llvm::formatv("{0} ops run again, {1} or {2:F2} % of a step (no plan of this size can do "
+                         "with less than {3:F2} %)\n",
+                         repeated.size(), milliseconds(plans.recomputeSeconds(decision.plan)),
+                         100 * plans.recomputeSeconds(decision.plan) / base,
+                         100 *
+                             plans.recomputeBound(
+                                 options.budgetBytes ? static_cast<int64_t>(options.budgetBytes)
+                                                     : plans.arenaBytes(decision.plan)) /
+                             base);
+    auto order = repeated.takeVector();
+    llvm::stable_sort(order, [](auto &a, auto &b) { return a.second.bytes > b.second.bytes; });
+    out << "  bytes not kept       seconds paid  times  op\n";
+    for (auto &[op, entry] : order)
+      out << llvm::formatv("  {0,-20} {1,12}  {2,5}  {3}\n",
+                           llvm::formatv("{0:F1} MiB", entry.bytes / 1048576.0).str(),
+                           milliseconds(entry.seconds * plans.microBatches()), entry.times,
+                           displayName(function.ops[op]));
+  }
+  out << "now the peak is " << bytesText(after.bytes + plans.persistent()) << ", at "
+      << (after.op.empty() ? "the end of the step" : after.op) << ", where these are alive:\n"
+      << "  " << bytesText(plans.persistent())
+      << "  weights, optimizer state, input and library transients\n";
+  for (const PeakFacts::Alive &entry : after.alive)
+    if (entry.bytes * 200 >= after.bytes)
+      out << "  " << bytesText(entry.bytes) << "  " << entry.name << " (" << entry.kind << ")\n";
+  return text;
+}
+
+} // namespace gc

@@ -1,0 +1,65 @@
+//===- StepPlans.h - the plans between fast and small -----------*- C++ -*-===//
+#ifndef GC_COMPILER_STEPPLANS_H
+#define GC_COMPILER_STEPPLANS_H
+
+#include "passes/PlanMemory.h"
+#include "passes/algorithms/Rematerialization.h"
+#include "passes/analysis/OpCosts.h"
+#include "passes/analysis/StepGraphOf.h"
+#include <optional>
+
+namespace gc {
+
+/// A module whose kernels are chosen, for one number of micro-batches, and the plans that it can
+/// have. The module must outlive this, unchanged until a plan is applied.
+class StepPlans {
+public:
+  /// `train` is the module's function for a micro-batch.
+  StepPlans(mlir::ModuleOp module, mlir::func::FuncOp train, int64_t microBatches,
+            const OpCosts &costs, const PlanMemoryOptions &memory);
+
+  FunctionGraph &function() { return graph; }
+  const FunctionGraph &function() const { return graph; }
+  int64_t microBatches() const { return parts; }
+  /// Bytes that are there throughout: variables, input slots, what libraries need.
+  int64_t persistent() const { return always; }
+
+  /// Fastest first, smallest last; the first recomputes nothing. Searched for when first asked.
+  const std::vector<RematPlan> &frontier();
+  const RematPlan &keepEverything() const { return keep; }
+
+  /// Seconds of a whole step, all micro-batches and the update.
+  double seconds(const RematPlan &plan) const { return parts * plan.seconds + updateSeconds; }
+  double recomputeSeconds(const RematPlan &plan) const { return parts * plan.recomputeSeconds; }
+  /// No plan within `budget` (of all bytes) recomputes for less.
+  double recomputeBound(int64_t budget) const {
+    return parts * recomputeLowerBound(graph.graph, budget - always);
+  }
+  /// No plan in this order of ops needs less.
+  int64_t lowestBytes() const { return std::max(always + peakLowerBound(graph.graph), elsewhere); }
+
+  /// Size of the arena when the plan is packed; never below its largest sum of live bytes.
+  int64_t arenaBytes(const RematPlan &plan) const;
+
+  /// The fastest plan of the frontier whose arena fits, if any.
+  const RematPlan *fastest(int64_t budget);
+  /// The plan of the frontier with the smallest arena.
+  const RematPlan &smallest();
+
+private:
+  int64_t frontierBytes(size_t index);
+
+  FunctionGraph graph;
+  int64_t parts;
+  int64_t always = 0;
+  int64_t elsewhere = 0; // arena that the other functions need
+  double updateSeconds = 0;
+  uint64_t searchSteps;
+  RematPlan keep;
+  std::vector<RematPlan> plans;
+  std::vector<std::optional<int64_t>> packed; // arena of each plan, once known
+};
+
+} // namespace gc
+
+#endif
