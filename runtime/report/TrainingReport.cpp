@@ -91,8 +91,15 @@ std::string reportJson(const TrainingReport &r) {
                   {"recompute_fraction", remat.recomputeFraction},
                   {"time_lower_bound", orNull(remat.timeLowerBound)},
                   {"gap", orNull(remat.gap)}};
-  // Nothing is verified before rematerialization exists; null says so, false would be a verdict.
-  out["verify"] = {{"identical", nullptr}, {"compared", 0}};
+  // Where nothing was compared, null says so; false would be a verdict.
+  out["verify"] = {{"identical", r.verify ? json(r.verify->identical) : json(nullptr)},
+                   {"compared", r.verify ? r.verify->compared : 0}};
+  if (r.verify) {
+    out["verify"]["steps"] = r.verify->steps;
+    out["verify"]["bytes"] = r.verify->bytes;
+    out["verify"]["difference"] =
+        r.verify->identical ? json(nullptr) : json(r.verify->difference);
+  }
   out["data"] = r.data;
   out["optimizer"] = r.optimizer;
   out["seed"] = r.seed;

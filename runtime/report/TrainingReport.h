@@ -37,6 +37,14 @@ struct EvaluationReport {
   std::optional<double> accuracy;
 };
 
+/// Two plans of one model, held against each other.
+struct VerifyReport {
+  bool identical = false;
+  uint64_t compared = 0; // tensors, over all steps
+  uint64_t bytes = 0, steps = 0;
+  std::string difference; // the first, in words; empty where there is none
+};
+
 struct TrainingReport {
   std::string model, device, data, optimizer;
   int threads = 0;
@@ -50,6 +58,7 @@ struct TrainingReport {
   double compileSeconds = 0, seconds = 0, loaderWaitSeconds = 0;
   MemoryReport memory;
   RematReport remat;
+  std::optional<VerifyReport> verify; // where it was asked for
   MonitorSummary monitor;
 
   double stepMedian() const;

@@ -14,6 +14,17 @@ static std::string line(const char *label, const std::string &text) {
 
 static std::string percent(double fraction) { return fmt::format("{:.2f} %", 100 * fraction); }
 
+std::string rematText(const RematReport &remat) {
+  std::string text = remat.policy;
+  if (remat.budgetBytes)
+    text += fmt::format(", budget {}", sizeText(*remat.budgetBytes));
+  if (remat.recomputed > 0)
+    text +=
+        fmt::format(", {} of {} saved values recomputed, {} more time predicted", remat.recomputed,
+                    remat.recomputed + remat.retained, percent(remat.recomputeFraction));
+  return text;
+}
+
 std::string headerText(const TrainingReport &r, const ScheduleText &schedule) {
   const MemoryReport &m = r.memory;
   std::string text;
@@ -44,14 +55,7 @@ std::string headerText(const TrainingReport &r, const ScheduleText &schedule) {
   text += line("", fmt::format("workspace {}, input {}, fragmentation {}",
                                shortSizeText(m.workspaceBytes), shortSizeText(m.inputBytes),
                                shortSizeText(m.fragmentationBytes)));
-  std::string remat = r.remat.policy;
-  if (r.remat.budgetBytes)
-    remat += fmt::format(", budget {}", sizeText(*r.remat.budgetBytes));
-  if (r.remat.recomputed > 0)
-    remat +=
-        fmt::format(", {} of {} saved values recomputed, {} more time predicted", r.remat.recomputed,
-                    r.remat.recomputed + r.remat.retained, percent(r.remat.recomputeFraction));
-  text += line("remat", remat);
+  text += line("remat", rematText(r.remat));
   if (r.compileSeconds > 0)
     text += line("compiled in", fmt::format("{:.2f} s", r.compileSeconds));
   return text;

@@ -13,6 +13,8 @@ struct ScheduleText {
   bool wholeEpochs = false;
 };
 
+/// `budget, budget 1000 bytes, 3 of 9 saved values recomputed, 1.00 % more time predicted`
+std::string rematText(const RematReport &remat);
 std::string headerText(const TrainingReport &report, const ScheduleText &schedule);
 std::string evaluationText(const EvaluationReport &evaluation);
 std::string summaryText(const TrainingReport &report);

@@ -17,7 +17,7 @@ namespace gc::runtime {
 namespace fs = std::filesystem;
 
 /// Hours of training must not end in a misspelled directory.
-static Result<void> checkOutputs(const TrainOptions &options) {
+Result<void> checkOutputs(const TrainOptions &options) {
   std::pair<const char *, const std::string *> files[] = {
       {"--save", &options.save},     {"--dump-gradients", &options.dumpGradients},
       {"--report", &options.report}, {"--trace", &options.trace},

@@ -26,6 +26,9 @@ struct TrainOptions {
   std::FILE *out = stdout; // header, progress, summary
 };
 
+/// Fails (bad input) where a file that was asked for cannot be written.
+Result<void> checkOutputs(const TrainOptions &options);
+
 /// Fails before the first step where anything asked for cannot be had (data, weights, places to
 /// write to). Weights, checkpoint and report are written at the end and on an interrupt; a run that
 /// fails in between writes its report and leaves every file of before as it was.

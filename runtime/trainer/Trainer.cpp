@@ -114,6 +114,7 @@ Result<void> Trainer::oneStep() {
     if (!value)
       return value.error();
     loss += *value;
+    microBatchLoss[static_cast<size_t>(micro)] = *value;
     if (plan.correct() >= 0) {
       Result<float> right = executor.readMetric(static_cast<uint32_t>(plan.correct()));
       if (!right)
@@ -123,6 +124,9 @@ Result<void> Trainer::oneStep() {
   }
   if (Result<void> done = executor.runStep(); !done)
     return done;
+  if (afterUpdate)
+    if (Result<void> done = afterUpdate(microBatchLoss); !done)
+      return done;
   loss /= static_cast<double>(microBatches);
   report.stepSeconds.push_back(static_cast<float>(secondsSince(begin)));
   report.loss.push_back(static_cast<float>(loss));
@@ -171,6 +175,7 @@ Result<void> Trainer::run() {
   uint64_t steps = std::min<uint64_t>(finalStep - std::min(where.step, finalStep), 1 << 22);
   report.loss.reserve(steps);
   report.stepSeconds.reserve(steps);
+  microBatchLoss.resize(static_cast<size_t>(microBatches));
   Clock::time_point begin = Clock::now();
   auto finish = [&](Result<void> result) {
     report.seconds += secondsSince(begin);

@@ -12,6 +12,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 
 namespace gc::runtime {
 
@@ -53,6 +54,9 @@ public:
   std::function<Result<void>(const TrainingPosition &)> onEpochEnd;
   /// Called after each step with the step's number (from 1) and its loss.
   std::function<void(uint64_t, float)> onStep;
+  /// Called after each step, before its loss is judged, with the loss of every micro-batch. An
+  /// error ends the run.
+  std::function<Result<void>(std::span<const float>)> afterUpdate;
   /// Called after each evaluation.
   std::function<void(const EvaluationReport &)> onEvaluation;
 
@@ -85,6 +89,7 @@ private:
   uint64_t epochSteps = 0, finalStep = 0;
   TrainingPosition where;
   double correctInEpoch = 0, seenInEpoch = 0;
+  std::vector<float> microBatchLoss; // of the present step
   std::unique_ptr<Loader> loader;
 };
 

@@ -47,14 +47,14 @@ bool isPlan(const std::string &bytes) {
 }
 
 Result<CompiledModel> compileText(const std::string &text, const std::string &path,
-                                  const gc::CompileOptions &options) {
+                                  const gc::CompileOptions &options, bool showWarnings) {
   CompiledModel model;
   auto begin = std::chrono::steady_clock::now();
   model.result = gc::compileModel(text, displayName(path), options);
   model.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const gc::CompileResult &result = model.result;
   if (result.exitCode == 0 && !result.plan.empty()) {
-    if (!result.warnings.empty())
+    if (showWarnings && !result.warnings.empty())
       fmt::print(stderr, "{}\n", result.warnings);
     return model;
   }

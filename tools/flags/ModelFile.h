@@ -21,8 +21,10 @@ struct CompiledModel {
   gc::CompileResult result;
   double seconds = 0;
 };
-/// Compiles the text of a model. Fails with the compiler's diagnostics and exit code.
+/// Compiles the text of a model; warnings go to standard error. Fails with the compiler's
+/// diagnostics and exit code.
 gc::runtime::Result<CompiledModel> compileText(const std::string &text, const std::string &path,
-                                               const gc::CompileOptions &options);
+                                               const gc::CompileOptions &options,
+                                               bool showWarnings = true);
 
 #endif // GC_TOOLS_FLAGS_MODELFILE_H

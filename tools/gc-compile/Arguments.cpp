@@ -48,6 +48,10 @@ void addFlags(CLI::App &app, Arguments &a, Later &later) {
       ->group(group);
   group = "Reports";
   app.add_option("--report", a.report, "Everything as JSON")->group(group);
+  app.add_option("--html", a.html,
+                 "A page with the memory of the step over its ops, before and after recomputation, "
+                 "and the tensors alive at the peaks")
+      ->group(group);
   app.add_option("--dump-kernels", c.dumpKernels,
                  "Directory for the generated code: MLIR, LLVM IR, assembly, shared object")
       ->group(group);

@@ -9,7 +9,7 @@
 struct Arguments {
   std::string model;  // IR, or "-"
   std::string output; // empty: only the answer is wanted
-  std::string report;
+  std::string report, html;
   gc::CompileOptions compile;
 };
 

@@ -1,6 +1,9 @@
 #include "tools/gc-compile/CompileReport.h"
 
+#include "runtime/report/HtmlParts.h"
+#include "runtime/report/MemoryTimeline.h"
 #include "runtime/report/Sizes.h"
+#include "runtime/trainer/ConsoleText.h"
 #include "runtime/trainer/PlanFacts.h"
 
 #include <fmt/format.h>
@@ -108,4 +111,26 @@ std::string reportJson(const PlanFile &file, const CompileReport &report) {
   if (out["compiler"].is_discarded())
     out["compiler"] = nullptr;
   return out.dump(1) + "\n";
+}
+
+Result<std::string> htmlPage(const PlanFile &file, const CompileReport &report) {
+  const gc::plan::Plan &plan = file.get();
+  Result<std::optional<MemoryTimeline>> timeline = readTimeline(report.compilerReport);
+  if (!timeline)
+    return timeline.error();
+  TrainingReport facts;
+  fillPlanFacts(facts, plan);
+  const MemoryReport &m = facts.memory;
+  std::string page = pageBegin(facts.model) + "<table>\n";
+  page += factRow("parameters", countText(facts.parameters));
+  page += factRow("batch", fmt::format("{} in {} micro-batches", facts.batch, facts.microBatches));
+  page += factRow("plan peak", sizeText(m.predictedPeakBytes));
+  page += factRow("lower bound",
+                  fmt::format("{}, gap {:.2f} %", sizeText(m.lowerBoundBytes), 100 * gapOf(m)));
+  page += factRow("recomputation", rematText(facts.remat));
+  page += "</table>\n";
+  if (*timeline)
+    page += "<h2>Memory of a step</h2>\n" + timelineHtml(**timeline);
+  page += "<h2>The arena over the step's commands</h2>\n" + arenaChart(plan);
+  return page + pageEnd();
 }

@@ -21,8 +21,9 @@ static Result<void> compileToFile(const Arguments &a) {
     return badInput(fmt::format("'{}' is a plan already; give it to gc-run", displayName(a.model)));
 
   // Opened first: nobody should wait for a compilation to hear of a misspelled directory.
-  std::optional<AtomicFile> planFile, reportFile;
-  for (auto [path, file] : {std::pair(&a.output, &planFile), std::pair(&a.report, &reportFile)}) {
+  std::optional<AtomicFile> planFile, reportFile, pageFile;
+  for (auto [path, file] : {std::pair(&a.output, &planFile), std::pair(&a.report, &reportFile),
+                            std::pair(&a.html, &pageFile)}) {
     if (path->empty())
       continue;
     Result<AtomicFile> created = AtomicFile::create(*path);
@@ -57,7 +58,16 @@ static Result<void> compileToFile(const Arguments &a) {
   if (reportFile) {
     if (Result<void> done = reportFile->write(reportJson(*plan, report)); !done)
       return done;
-    return reportFile->commit();
+    if (Result<void> done = reportFile->commit(); !done)
+      return done;
+  }
+  if (pageFile) {
+    Result<std::string> page = htmlPage(*plan, report);
+    if (!page)
+      return page.error();
+    if (Result<void> done = pageFile->write(*page); !done)
+      return done;
+    return pageFile->commit();
   }
   return {};
 }

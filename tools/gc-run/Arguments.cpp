@@ -4,6 +4,7 @@
 #include "tools/flags/CompileFlags.h"
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 using gc::runtime::badInput;
 using gc::runtime::Result;
@@ -14,6 +15,7 @@ Examples:
   gc-run resnet.mlir --data=synthetic --steps=20 --report=run.json
   gc-run net.plan --data=batch.safetensors --load=start.safetensors --save=end.safetensors
   gc-run mnist.mlir --data=fashion-mnist --epochs=9 --checkpoint=run --resume=run
+  gc-run resnet.mlir --budget=600MB --verify
   gc-run --selftest --device=cpu
 
 Exit codes: 0 done, 1 the run failed, 2 bad usage or input, 3 the budget cannot be met,
@@ -25,7 +27,6 @@ namespace {
 
 /// What needs a second look after CLI11 has read the strings.
 struct Raw {
-  bool verify = false;
   CLI::Option *epochs = nullptr, *steps = nullptr, *limit = nullptr;
   uint64_t epochCount = 1, stepCount = 0, limitCount = 0;
 };
@@ -96,16 +97,43 @@ void addFileFlags(CLI::App &app, Arguments &a) {
   app.add_option("--profile", t.profile, "Measured seconds per op, for --costs")->group(group);
 }
 
+/// What would train for more than a comparison has no place beside --verify.
+Result<void> checkVerify(const Arguments &a, const Raw &raw) {
+  const gc::runtime::TrainOptions &t = a.train;
+  std::pair<const char *, bool> others[] = {{"--selftest", a.selftest},
+                                            {"--epochs", raw.epochs->count() > 0},
+                                            {"--evaluate", t.schedule.evaluate},
+                                            {"--save", !t.save.empty()},
+                                            {"--dump-gradients", !t.dumpGradients.empty()},
+                                            {"--checkpoint", !t.checkpoint.empty()},
+                                            {"--resume", !t.resume.empty()},
+                                            {"--log-dir", !t.logDir.empty()},
+                                            {"--trace", !t.trace.empty()},
+                                            {"--html", !t.html.empty()},
+                                            {"--profile", !t.profile.empty()}};
+  for (auto [flag, given] : others)
+    if (given)
+      return badInput(fmt::format("--verify and {} exclude each other: --verify runs --steps to "
+                                  "compare them and keeps nothing",
+                                  flag));
+  if (raw.steps->count() && raw.stepCount == 0)
+    return badInput("--verify --steps=0: there would be nothing to compare; use at least 1");
+  return {};
+}
+
 Result<void> finish(Arguments &a, Raw &raw, CompileFlags &compileFlags) {
   if (a.model.empty() && !a.selftest)
     return badInput("gc-run needs a model: MODEL.mlir, PLAN or - (see gc-run --help)");
-  if (raw.verify)
-    return badInput("--verify comes with rematerialization; not available yet");
+  if (a.verify)
+    if (Result<void> fine = checkVerify(a, raw); !fine)
+      return fine;
   auto &schedule = a.train.schedule;
   if (raw.epochs->count())
     schedule.epochs = raw.epochCount;
   if (raw.steps->count())
     schedule.steps = raw.stepCount;
+  else if (a.verify)
+    schedule.steps = 2; // the second starts from what the first has changed
   if (raw.limit->count())
     schedule.limit = raw.limitCount;
   gc::CompileOptions &c = a.compile;
@@ -117,8 +145,9 @@ Result<void> finish(Arguments &a, Raw &raw, CompileFlags &compileFlags) {
   if (Result<void> fine = compileFlags.finish(); !fine)
     return fine;
   if (!a.train.dumpGradients.empty() && schedule.evaluate)
-    return badInput("--dump-gradients and --evaluate exclude each other: evaluation uses the memory in "
-                    "which the gradients are kept; run them one after the other");
+    return badInput(
+        "--dump-gradients and --evaluate exclude each other: evaluation uses the memory in "
+        "which the gradients are kept; run them one after the other");
   a.compileFlag = compileFlags.firstGiven();
   return {};
 }
@@ -138,8 +167,10 @@ ParsedArguments parseArguments(int argc, char **argv) {
   CompileFlags compileFlags(a.compile);
   compileFlags.add(app);
   app.add_flag(
-         "--verify", raw.verify,
-         "Run with and without recomputation and compare loss, gradients and state bit by bit")
+         "--verify", a.verify,
+         "Instead of training, run the same --steps (default: 2) with and without recomputation "
+         "and compare loss, gradients and variables bit by bit after each; exit code 1 where they "
+         "differ")
       ->group("Memory");
   addDeviceFlags(app, a);
   addFileFlags(app, a);

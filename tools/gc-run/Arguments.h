@@ -10,7 +10,7 @@
 
 struct Arguments {
   std::string model; // IR, a plan, or "-"
-  bool selftest = false;
+  bool selftest = false, verify = false;
   gc::CompileOptions compile;
   gc::runtime::TrainOptions train;
   std::string compileFlag; // the first given that a finished plan cannot follow any more

@@ -15,6 +15,15 @@ static std::string optimizerText(const gc::CompileOptions &c) {
   return text;
 }
 
+Result<PlanFile> compilePlan(const std::string &text, Arguments &a) {
+  Result<CompiledModel> compiled = compileText(text, a.model, a.compile);
+  if (!compiled)
+    return compiled.error();
+  a.train.compileSeconds = compiled->seconds;
+  a.train.optimizer = optimizerText(a.compile);
+  return PlanFile::fromMemory(std::as_bytes(std::span(compiled->result.plan)), a.model);
+}
+
 Result<PlanFile> loadModel(Arguments &a) {
   Result<std::string> text = readModelFile(a.model);
   if (!text)
@@ -27,10 +36,5 @@ Result<PlanFile> loadModel(Arguments &a) {
                       a.compileFlag));
     return PlanFile::fromMemory(std::as_bytes(std::span(*text)), a.model);
   }
-  Result<CompiledModel> compiled = compileText(*text, a.model, a.compile);
-  if (!compiled)
-    return compiled.error();
-  a.train.compileSeconds = compiled->seconds;
-  a.train.optimizer = optimizerText(a.compile);
-  return PlanFile::fromMemory(std::as_bytes(std::span(compiled->result.plan)), a.model);
+  return compilePlan(*text, a);
 }

@@ -2,6 +2,7 @@
 #include "tools/flags/CommandLine.h"
 #include "tools/gc-run/LoadModel.h"
 #include "tools/gc-run/SelfTest.h"
+#include "tools/gc-run/VerifyModel.h"
 
 int main(int argc, char **argv) {
   ParsedArguments parsed = parseArguments(argc, argv);
@@ -10,6 +11,10 @@ int main(int argc, char **argv) {
   Arguments &arguments = parsed.arguments;
   if (arguments.selftest)
     return selfTest(arguments.train.device, arguments.train.threads);
+  if (arguments.verify) {
+    gc::runtime::Result<void> identical = verifyModel(arguments);
+    return identical ? 0 : failWith("gc-run", identical.error());
+  }
   gc::runtime::Result<gc::runtime::PlanFile> plan = loadModel(arguments);
   if (!plan)
     return failWith("gc-run", plan.error());
