@@ -31,9 +31,8 @@ PeakFacts peakOf(const FunctionGraph &function, const RematPlan &plan) {
     int op = schedule.op(storage.first);
     bool workspace = storage.instance < 0;
     facts.alive.push_back({displayName(function.ops[op]),
-                           workspace                       ? "workspace"
+                           workspace                         ? "workspace"
                            : function.graph.ops[op].backward ? "gradient"
-                           : schedule.recomputed(storage.first) ? "recomputed"
                                                              : "activation",
                            storage.bytes});
   }

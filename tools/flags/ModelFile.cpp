@@ -53,7 +53,7 @@ Result<CompiledModel> compileText(const std::string &text, const std::string &pa
   model.result = gc::compileModel(text, displayName(path), options);
   model.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const gc::CompileResult &result = model.result;
-  if (result.exitCode == 0 && !result.plan.empty()) {
+  if (result.exitCode == 0 && (options.pareto || !result.plan.empty())) {
     if (showWarnings && !result.warnings.empty())
       fmt::print(stderr, "{}\n", result.warnings);
     return model;

@@ -14,6 +14,9 @@ Examples:
   gc-compile mnist.mlir -o mnist.plan --optimizer=adam --evaluate --report=mnist.json
   gc-run mnist.plan --data=fashion-mnist --epochs=2 --evaluate
   gc-compile convnet.mlir --dump-kernels=kernels
+  gc-compile resnet50.mlir --budget=600MB --explain
+  gc-compile vit.mlir --budget=400MB --accumulate=auto -o vit.plan
+  gc-compile resnet50.mlir --pareto=20 --csv=resnet50.csv --plot=resnet50.svg
 
 A plan holds code for the CPU that compiled it. Compiling needs neither data nor device.
 Exit codes: 0 done, 1 writing failed, 2 bad usage or input, 3 the budget cannot be met, 4 no such
@@ -22,13 +25,7 @@ device.
 
 namespace {
 
-/// Flags of the interface that have nothing behind them yet.
-struct Later {
-  bool explain = false;
-  long pareto = 0;
-};
-
-void addFlags(CLI::App &app, Arguments &a, Later &later) {
+void addFlags(CLI::App &app, Arguments &a) {
   gc::CompileOptions &c = a.compile;
   app.add_option("MODEL", a.model, "gc IR, or - for standard input")->required();
   app.add_option("-o,--output", a.output, "The plan; without it the plan is only reported on");
@@ -55,20 +52,32 @@ void addFlags(CLI::App &app, Arguments &a, Later &later) {
   app.add_option("--dump-kernels", c.dumpKernels,
                  "Directory for the generated code: MLIR, LLVM IR, assembly, shared object")
       ->group(group);
-  app.add_flag("--explain", later.explain, "What is recomputed and why (not available yet)")
+  app.add_flag("--explain", c.explain,
+               "What is recomputed and why: bytes not kept, seconds paid, what is alive at the peak")
       ->group(group);
-  app.add_option("--pareto", later.pareto, "Peak against time at N budgets (not available yet)")
+  app.add_option("--pareto", c.pareto,
+                 "Peak against predicted time at N budgets, from no recomputation to the smallest "
+                 "feasible, as a table; no plan is made")
+      ->check(CLI::Range(1, 1000))
       ->group(group);
+  app.add_option("--csv", a.csv, "The table of --pareto as a file")->group(group);
+  app.add_option("--plot", a.plot, "The table of --pareto as a picture (SVG)")->group(group);
   app.add_flag("--check", c.check,
                "Replay the finished plan: no live buffers overlap, every read sees its value")
       ->group(group);
 }
 
-Result<void> checkLater(const CLI::App &app, const Later &later) {
-  if (later.explain)
-    return badInput("--explain comes with rematerialization; not available yet");
-  if (app.count("--pareto"))
-    return badInput("--pareto comes with memory budgets; not available yet");
+Result<void> checkPareto(const CLI::App &app, const Arguments &a) {
+  if (!a.compile.pareto) {
+    for (const char *flag : {"--csv", "--plot"})
+      if (app.count(flag))
+        return badInput(std::string(flag) + " goes with --pareto=N");
+    return {};
+  }
+  for (const char *flag : {"--output", "--report", "--html", "--budget", "--remat", "--explain", "--check"})
+    if (app.count(flag))
+      return badInput(std::string("--pareto and ") + flag +
+                      " exclude each other: a table of budgets is made instead of a plan");
   return {};
 }
 
@@ -79,13 +88,12 @@ bool parseArguments(int argc, char **argv, Arguments &a, int &exitCode) {
                "gc-compile");
   app.set_version_flag("--version", "gc-compile " GC_VERSION);
   app.footer(examples);
-  Later later;
-  addFlags(app, a, later);
+  addFlags(app, a);
   CompileFlags compileFlags(a.compile);
   compileFlags.add(app);
   if (!parseCommandLine(app, argc, argv, exitCode))
     return false;
-  Result<void> fine = checkLater(app, later);
+  Result<void> fine = checkPareto(app, a);
   if (fine)
     fine = compileFlags.finish();
   if (!fine)

@@ -10,6 +10,7 @@ struct Arguments {
   std::string model;  // IR, or "-"
   std::string output; // empty: only the answer is wanted
   std::string report, html;
+  std::string csv, plot; // of --pareto
   gc::CompileOptions compile;
 };
 

@@ -35,14 +35,41 @@ static double gapOf(const MemoryReport &m) {
              : 0;
 }
 
+// Micro-batches, what a budget costs and how far that is from what no plan can beat.
+static std::string recomputationText(const std::string &compilerReport) {
+  json report = json::parse(compilerReport, nullptr, /*allow_exceptions=*/false);
+  if (!report.is_object() || !report.contains("remat"))
+    return "";
+  const json &remat = report["remat"];
+  std::string text;
+  if (remat.value("budget_bytes", uint64_t(0)) > 0)
+    text += line("budget", sizeText(remat["budget_bytes"].get<uint64_t>()));
+  double base = report.value("step_seconds_predicted", 0.0) -
+                remat.value("recompute_seconds_predicted", 0.0);
+  int64_t again = remat.value("recomputed", int64_t(0));
+  if (again == 0)
+    return text + line("recomputes", "nothing");
+  text += line("recomputes", fmt::format("{} of {} saved values, +{:.2f} % time predicted", again,
+                                         again + remat.value("retained", int64_t(0)),
+                                         100 * remat.value("recompute_fraction", 0.0)));
+  if (remat.value("budget_bytes", uint64_t(0)) > 0 && base > 0)
+    text += line("", fmt::format("no plan within the budget below +{:.2f} %, gap {:.2f} %",
+                                 100 * remat.value("time_lower_bound", 0.0) / base,
+                                 100 * remat.value("gap", 0.0)));
+  return text;
+}
+
 std::string summaryText(const PlanFile &file, const CompileReport &report) {
   const gc::plan::Plan &plan = file.get();
   TrainingReport facts;
   fillPlanFacts(facts, plan);
   const MemoryReport &m = facts.memory;
   std::string text;
-  text += line("model", fmt::format("{}, {} parameters, batch {}", facts.model,
-                                    countText(facts.parameters), facts.batch));
+  text += line("model", fmt::format("{}, {} parameters, batch {}{}", facts.model,
+                                    countText(facts.parameters), facts.batch,
+                                    facts.microBatches > 1
+                                        ? fmt::format(" in {} micro-batches", facts.microBatches)
+                                        : ""));
   std::string cpu = cpuOf(plan);
   text += line("target", facts.device + (cpu.empty() ? "" : ", " + cpu));
   text += line("plan peak", sizeText(m.predictedPeakBytes));
@@ -60,6 +87,7 @@ std::string summaryText(const PlanFile &file, const CompileReport &report) {
     text += line(label, fmt::format("{:<13} {}", name, sizeText(bytes)));
     label = "";
   }
+  text += recomputationText(report.compilerReport);
   std::string commands =
       fmt::format("{} in a step", commandsOf(plan.micro_batch()) + commandsOf(plan.step()));
   if (size_t evaluate = commandsOf(plan.evaluate()))
@@ -99,7 +127,10 @@ std::string reportJson(const PlanFile &file, const CompileReport &report) {
                   {"retained", facts.remat.retained},
                   {"recomputed", facts.remat.recomputed},
                   {"recompute_seconds_predicted", facts.remat.recomputeSecondsPredicted},
-                  {"recompute_fraction", facts.remat.recomputeFraction}};
+                  {"recompute_fraction", facts.remat.recomputeFraction},
+                  {"budget_bytes", facts.remat.budgetBytes.value_or(0)},
+                  {"time_lower_bound", facts.remat.timeLowerBound.value_or(0)},
+                  {"gap", facts.remat.gap.value_or(0)}};
   out["commands"] = {{"once", commandsOf(plan.once())},
                      {"micro_batch", commandsOf(plan.micro_batch())},
                      {"step", commandsOf(plan.step())},

@@ -5,6 +5,7 @@
 #include "tools/flags/ModelFile.h"
 #include "tools/gc-compile/Arguments.h"
 #include "tools/gc-compile/CompileReport.h"
+#include "tools/gc-compile/Pareto.h"
 
 #include <fmt/format.h>
 
@@ -12,6 +13,12 @@
 #include <optional>
 
 using namespace gc::runtime;
+
+static Result<void> keep(AtomicFile &file, const std::string &text) {
+  if (Result<void> done = file.write(text); !done)
+    return done;
+  return file.commit();
+}
 
 static Result<void> compileToFile(const Arguments &a) {
   Result<std::string> text = readModelFile(a.model);
@@ -21,9 +28,10 @@ static Result<void> compileToFile(const Arguments &a) {
     return badInput(fmt::format("'{}' is a plan already; give it to gc-run", displayName(a.model)));
 
   // Opened first: nobody should wait for a compilation to hear of a misspelled directory.
-  std::optional<AtomicFile> planFile, reportFile, pageFile;
+  std::optional<AtomicFile> planFile, reportFile, pageFile, csvFile, plotFile;
   for (auto [path, file] : {std::pair(&a.output, &planFile), std::pair(&a.report, &reportFile),
-                            std::pair(&a.html, &pageFile)}) {
+                            std::pair(&a.html, &pageFile), std::pair(&a.csv, &csvFile),
+                            std::pair(&a.plot, &plotFile)}) {
     if (path->empty())
       continue;
     Result<AtomicFile> created = AtomicFile::create(*path);
@@ -35,6 +43,16 @@ static Result<void> compileToFile(const Arguments &a) {
   Result<CompiledModel> compiled = compileText(*text, a.model, a.compile);
   if (!compiled)
     return compiled.error();
+  if (a.compile.pareto) {
+    std::vector<ParetoPoint> points = paretoPoints(compiled->result.report);
+    fmt::print("{}found in {:.2f} s\n", paretoTable(points), compiled->seconds);
+    if (csvFile)
+      if (Result<void> done = keep(*csvFile, paretoCsv(points)); !done)
+        return done;
+    if (plotFile)
+      return keep(*plotFile, paretoPlot(points, displayName(a.model)));
+    return {};
+  }
   const std::vector<uint8_t> &bytes = compiled->result.plan;
   Result<PlanFile> plan = PlanFile::fromMemory(std::as_bytes(std::span(bytes)), a.model);
   if (!plan)
@@ -42,6 +60,8 @@ static Result<void> compileToFile(const Arguments &a) {
                      plan.error().message);
   CompileReport report{compiled->seconds, compiled->result.report};
   std::fputs(summaryText(*plan, report).c_str(), stdout);
+  if (a.compile.explain)
+    fmt::print("\n{}\n", compiled->result.explanation);
   if (a.compile.check && compiled->result.check.empty())
     return runFailed("--check: the compiler did not say what it has checked, please report this");
   if (a.compile.check)
@@ -55,19 +75,14 @@ static Result<void> compileToFile(const Arguments &a) {
   } else {
     fmt::print("{:<11} no plan (-o FILE keeps it)\n", "written");
   }
-  if (reportFile) {
-    if (Result<void> done = reportFile->write(reportJson(*plan, report)); !done)
+  if (reportFile)
+    if (Result<void> done = keep(*reportFile, reportJson(*plan, report)); !done)
       return done;
-    if (Result<void> done = reportFile->commit(); !done)
-      return done;
-  }
   if (pageFile) {
     Result<std::string> page = htmlPage(*plan, report);
     if (!page)
       return page.error();
-    if (Result<void> done = pageFile->write(*page); !done)
-      return done;
-    return pageFile->commit();
+    return keep(*pageFile, *page);
   }
   return {};
 }

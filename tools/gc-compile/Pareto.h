@@ -1,0 +1,24 @@
+// Peak against time: what --pareto prints and writes.
+#ifndef GC_TOOLS_GCCOMPILE_PARETO_H
+#define GC_TOOLS_GCCOMPILE_PARETO_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+struct ParetoPoint {
+  int64_t budgetBytes = 0, peakBytes = 0, microBatches = 1, recomputedOps = 0;
+  double stepSeconds = 0;  // predicted
+  double recomputed = 0;   // part of a step
+  double lowerBound = 0;   // no plan within the budget recomputes less
+};
+
+/// The "pareto" rows of a compile report.
+std::vector<ParetoPoint> paretoPoints(const std::string &compileReport);
+
+std::string paretoTable(const std::vector<ParetoPoint> &points);
+std::string paretoCsv(const std::vector<ParetoPoint> &points);
+/// A picture of its own, as SVG.
+std::string paretoPlot(const std::vector<ParetoPoint> &points, const std::string &title);
+
+#endif // GC_TOOLS_GCCOMPILE_PARETO_H
