@@ -47,18 +47,31 @@ Result<std::unique_ptr<HostArena>> HostArena::create(size_t bytes, size_t poolOf
       return runFailed("the system gave only " + std::to_string(arena->residentBytes()) +
                        " of the arena's " + std::to_string(needed) + " bytes");
   }
-  if (poolBytes)
+  if (poolBytes) {
     arena->pool_ = allocation::addPool(arena->data_ + poolOffset, poolBytes);
+    arena->poolOffset_ = poolOffset;
+    arena->poolBytes_ = poolBytes;
+  }
   return arena;
 }
 
 HostArena::~HostArena() {
   if (!mapping_)
     return;
-  // A library that kept a transient would free it later into an unmapped range: leave it mapped
-  // then.
-  if (allocation::removePool(pool_))
+  if (allocation::removePool(pool_)) {
     ::munmap(mapping_, mapped_);
+    return;
+  }
+  // A library kept a transient, which it will free later, perhaps at exit: its pool stays, the rest
+  // goes.
+  const uintptr_t page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  auto begin = reinterpret_cast<uintptr_t>(mapping_), end = begin + mapped_;
+  auto pool = reinterpret_cast<uintptr_t>(data_ + poolOffset_);
+  uintptr_t first = pool / page * page, last = (pool + poolBytes_ + page - 1) / page * page;
+  if (first > begin)
+    ::munmap(mapping_, first - begin);
+  if (last < end)
+    ::munmap(reinterpret_cast<void *>(last), end - last);
 }
 
 uint64_t HostArena::residentBytes() const {

@@ -27,6 +27,7 @@ private:
   std::byte *data_ = nullptr;
   size_t bytes_ = 0;
   int pool_ = -1;
+  size_t poolOffset_ = 0, poolBytes_ = 0;
 };
 
 } // namespace gc::runtime::hal

@@ -1,11 +1,14 @@
 #include "runtime/hal/allocation/Allocation.h"
+#include "runtime/hal/Arena.h"
 #include "runtime/hal/cpu/library/Library.h"
 
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 using namespace gc::runtime;
@@ -102,8 +105,29 @@ TEST(Allocation, PoolAnswersAndReuses) {
   EXPECT_TRUE(allocation::removePool(pool));
 }
 
-// What a library call takes from the pool it must give back before the step ends: an arena whose
-// pool holds something alive can never be unmapped. In a process of its own this is also the first
+TEST(Allocation, AnArenaLeavesOnlyThePoolBehind) {
+  allocation::markExecutingThread();
+  const size_t page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  const size_t bytes = size_t(16) << 20, offset = (size_t(8) << 20) + 64, poolBytes = 64 * 1024;
+  auto arena = hal::HostArena::create(bytes, offset, poolBytes, /*touch=*/true);
+  ASSERT_TRUE(arena.ok());
+  std::byte *data = (*arena)->hostData();
+  char *kept;
+  {
+    allocation::StepScope step((*arena)->pool());
+    kept = static_cast<char *>(request(100));
+  }
+  std::memset(kept, 7, 100);
+  arena->reset();
+  unsigned char present;
+  EXPECT_EQ(::mincore(data, page, &present), -1) << "before the pool";
+  EXPECT_EQ(::mincore(data + bytes - page, page, &present), -1) << "behind it";
+  EXPECT_EQ(kept[99], 7);
+  std::free(kept);
+}
+
+// What a library call takes from the pool it must give back before the step ends: a pool that holds
+// something alive can never be unmapped. In a process of its own this is also the first
 // call.
 TEST(Allocation, LibraryCallsKeepNothing) {
 #pragma omp parallel
