@@ -131,12 +131,13 @@ public:
 
   std::vector<StepPlans> plans;
   std::vector<OwningOpRef<ModuleOp>> modules;
+  std::vector<size_t> moduleOf; // of each plan
   std::string rejected; // why there are not more
 
 private:
   // Smaller micro-batches only cost when nothing needs to be recomputed any more.
   bool enough() {
-    const StepPlans &last = plans.back();
+    const StepPlans &last = plans[plans.size() - 2];
     return options.budgetBytes &&
            last.arenaBytes(last.keepEverything()) <= static_cast<int64_t>(options.budgetBytes);
   }
@@ -153,6 +154,12 @@ private:
     if (failed(train))
       return false;
     plans.emplace_back(*module, *train, parts, costs, memory);
+    moduleOf.push_back(modules.size());
+    // One input buffer less is part of the choice where memory is short.
+    if ((options.budgetBytes || options.pareto) && memory.inputSlots > 1) {
+      plans.push_back(plans.back().withOneInputSlot());
+      moduleOf.push_back(modules.size());
+    }
     modules.push_back(std::move(module));
     return true;
   }
@@ -167,8 +174,9 @@ private:
     if (auto mixing = modules.back()->getOperation()->getAttrOfType<StringAttr>(kMixesSamplesAttr)) {
       rejected = "  more micro-batches would change the result, because samples of a batch meet in " +
                  mixing.str() + " (say --accumulate=K to have them all the same)\n";
-      plans.pop_back();
       modules.pop_back();
+      for (; moduleOf.back() == modules.size(); moduleOf.pop_back())
+        plans.pop_back();
       return false;
     }
     return true;
@@ -243,7 +251,8 @@ CompileResult compileModel(const std::string &text, const std::string &name,
   options.accumulate = plans.microBatches();
   if (decision.plan.recomputeSeconds > 0)
     applyRematerialization(plans.function(), decision.plan);
-  OwningOpRef<ModuleOp> &module = candidates.modules[decision.candidate];
+  OwningOpRef<ModuleOp> &module = candidates.modules[candidates.moduleOf[decision.candidate]];
+  memoryOptions.inputSlots = plans.inputSlots();
   FailureOr<MemoryPlan> memory = planMemory(*module, memoryOptions);
   if (failed(memory))
     return failedWith(BadInput, log.text());

@@ -65,7 +65,8 @@ StepDecision meetBudget(std::vector<StepPlans> &candidates, int64_t budget) {
                         : "",
                     bytesText(lowest), bytesText(plans.persistent()),
                     aliveText(peakOf(plans.function(), plans.smallest())), needed,
-                    candidates.size() == 1 ? ", a smaller batch or --accumulate" : " or a smaller batch"));
+                    candidates.back().microBatches() == 1 ? ", a smaller batch or --accumulate"
+                                                          : " or a smaller batch"));
 }
 
 StepDecision followPolicy(StepPlans &plans, const std::string &policy) {
@@ -117,7 +118,7 @@ nlohmann::json paretoTable(std::vector<StepPlans> &candidates, int points) {
     int64_t budget = points == 1 ? top : top - (top - bottom) * i / (points - 1);
     StepDecision decision = meetBudget(candidates, budget);
     StepPlans &plans = candidates[decision.candidate];
-    double base = plans.seconds(plans.keepEverything());
+    double base = candidates[0].seconds(candidates[0].keepEverything());
     Schedule schedule = scheduleOf(plans.function().graph, decision.plan);
     int again = 0;
     for (int place = 0; place < schedule.size(); ++place)
@@ -128,6 +129,7 @@ nlohmann::json paretoTable(std::vector<StepPlans> &candidates, int points) {
                     {"recompute_fraction", plans.recomputeSeconds(decision.plan) / base},
                     {"time_lower_bound", plans.recomputeBound(budget) / base},
                     {"micro_batches", plans.microBatches()},
+                    {"input_slots", plans.inputSlots()},
                     {"recomputed_ops", again}});
   }
   return rows;

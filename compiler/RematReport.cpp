@@ -110,6 +110,7 @@ void reportDecision(const StepDecision &decision, const StepPlans &plans,
                      {"recompute_fraction", base > 0 ? again / base : 0.0},
                      {"time_lower_bound", bound},
                      {"gap", base > 0 ? (again - bound) / base : 0.0}};
+  report["input_slots"] = plans.inputSlots();
   report["step_seconds_predicted"] = plans.seconds(decision.plan);
   report["timeline"] = {
       {"persistent_bytes", plans.persistent()},
@@ -126,10 +127,11 @@ std::string explainDecision(const StepDecision &decision, std::vector<StepPlans>
   double base = plans.seconds(plans.keepEverything());
 
   if (candidates.size() > 1 || !rejected.empty()) {
-    out << "micro-batches: " << plans.microBatches() << ", the fastest by predicted time"
-        << (options.budgetBytes ? " that fits\n" : "\n");
+    out << "micro-batches: " << plans.microBatches() << ", input buffers: " << plans.inputSlots()
+        << (options.budgetBytes ? ", the fastest by predicted time that fits\n"
+                                : ", the fastest by predicted time\n");
     for (StepPlans &other : candidates) {
-      out << llvm::formatv("  {0,3}  ", other.microBatches());
+      out << llvm::formatv("  {0,3} {1,2}  ", other.microBatches(), other.inputSlots());
       const RematPlan *plan = options.budgetBytes
                                   ? other.fastest(static_cast<int64_t>(options.budgetBytes))
                                   : &other.keepEverything();

@@ -6,7 +6,7 @@ using namespace mlir;
 
 namespace gc {
 
-static int64_t packedBytes(const StepGraph &graph, const Schedule &schedule,
+static int64_t bytesWhenPacked(const StepGraph &graph, const Schedule &schedule,
                            uint64_t searchSteps) {
   Lives lives;
   lives.analyse(FlatGraph(graph), schedule);
@@ -26,49 +26,71 @@ static int64_t packedBytes(const StepGraph &graph, const Schedule &schedule,
 
 StepPlans::StepPlans(ModuleOp module, func::FuncOp train, int64_t microBatches,
                      const OpCosts &costs, const PlanMemoryOptions &memory)
-    : parts(microBatches), searchSteps(memory.searchSteps) {
+    : shared(std::make_shared<Frontier>()), parts(microBatches), slots(memory.inputSlots),
+      searchSteps(memory.searchSteps) {
   auto seconds = [&](Operation *op) { return costs.seconds(op); };
-  graph = stepGraphOf(train, seconds);
+  graph = std::make_shared<FunctionGraph>(stepGraphOf(train, seconds));
   always = persistentBytes(module, memory);
-  keep = keepAll(graph.graph);
+  for (BlockArgument argument : train.getArguments())
+    inputBytes += alignedBytes(byteSize(argument.getType()));
+  keep = keepAll(graph->graph);
   for (auto function : module.getOps<func::FuncOp>()) {
     auto list = function->getAttrOfType<StringAttr>("gc.list");
     if (!list || function == train)
       continue;
     FunctionGraph other = stepGraphOf(function, seconds);
-    elsewhere = std::max(
-        elsewhere,
-        always + packedBytes(other.graph, plainSchedule(FlatGraph(other.graph)), searchSteps));
+    elsewhere =
+        std::max(elsewhere, bytesWhenPacked(other.graph, plainSchedule(FlatGraph(other.graph)),
+                                            searchSteps));
     if (list.getValue() == "step")
       for (const StepOp &op : other.graph.ops)
-        updateSeconds += op.seconds;
+        otherSeconds += op.seconds;
   }
+}
+
+StepPlans StepPlans::withOneInputSlot() const {
+  // How fast loaders fill a buffer, decoding and normalizing included.
+  constexpr double loadedBytesPerSecond = 1e9;
+  StepPlans one = *this;
+  one.slots = 1;
+  one.always -= (slots - 1) * inputBytes;
+  one.otherSeconds += static_cast<double>(parts * inputBytes) / loadedBytesPerSecond;
+  return one;
 }
 
 const std::vector<RematPlan> &StepPlans::frontier() {
-  if (plans.empty()) {
-    plans = gc::frontier(graph.graph);
-    packed.resize(plans.size());
+  if (shared->plans.empty()) {
+    shared->plans = gc::frontier(graph->graph);
+    shared->packed.resize(shared->plans.size());
   }
-  return plans;
+  return shared->plans;
+}
+
+int64_t StepPlans::packedBytes(const RematPlan &plan) const {
+  return bytesWhenPacked(graph->graph, scheduleOf(graph->graph, plan), searchSteps);
 }
 
 int64_t StepPlans::arenaBytes(const RematPlan &plan) const {
-  int64_t own = packedBytes(graph.graph, scheduleOf(graph.graph, plan), searchSteps);
-  return std::max(always + own, elsewhere);
+  // Known already if it is one of the frontier's.
+  for (size_t i = 0; i < shared->plans.size(); ++i)
+    if (shared->plans[i].retention == plan.retention &&
+        shared->plans[i].explicitly == plan.explicitly && shared->packed[i])
+      return always + std::max(*shared->packed[i], elsewhere);
+  return always + std::max(packedBytes(plan), elsewhere);
 }
 
 int64_t StepPlans::frontierBytes(size_t index) {
-  if (!packed[index])
-    packed[index] = arenaBytes(plans[index]);
-  return *packed[index];
+  std::optional<int64_t> &bytes = shared->packed[index];
+  if (!bytes)
+    bytes = packedBytes(shared->plans[index]);
+  return always + std::max(*bytes, elsewhere);
 }
 
 const RematPlan *StepPlans::fastest(int64_t budget) {
   frontier();
-  for (size_t i = 0; i < plans.size(); ++i)
-    if (always + plans[i].peak <= budget && frontierBytes(i) <= budget)
-      return &plans[i];
+  for (size_t i = 0; i < shared->plans.size(); ++i)
+    if (always + shared->plans[i].peak <= budget && frontierBytes(i) <= budget)
+      return &shared->plans[i];
   return nullptr;
 }
 
@@ -76,11 +98,11 @@ const RematPlan &StepPlans::smallest() {
   frontier();
   // Packing may lose more on the last than on one before it.
   constexpr size_t looked = 4;
-  size_t best = plans.size() - 1;
-  for (size_t i = plans.size() - std::min(looked, plans.size()); i < plans.size(); ++i)
+  size_t count = shared->plans.size(), best = count - 1;
+  for (size_t i = count - std::min(looked, count); i < count; ++i)
     if (frontierBytes(i) < frontierBytes(best))
       best = i;
-  return plans[best];
+  return shared->plans[best];
 }
 
 } // namespace gc

@@ -6,6 +6,7 @@
 #include "passes/algorithms/Rematerialization.h"
 #include "passes/analysis/OpCosts.h"
 #include "passes/analysis/StepGraphOf.h"
+#include <memory>
 #include <optional>
 
 namespace gc {
@@ -18,8 +19,13 @@ public:
   StepPlans(mlir::ModuleOp module, mlir::func::FuncOp train, int64_t microBatches,
             const OpCosts &costs, const PlanMemoryOptions &memory);
 
-  FunctionGraph &function() { return graph; }
-  const FunctionGraph &function() const { return graph; }
+  /// The same with one input buffer instead of two: smaller by an input, slower by filling it while
+  /// nothing runs.
+  StepPlans withOneInputSlot() const;
+
+  FunctionGraph &function() { return *graph; }
+  const FunctionGraph &function() const { return *graph; }
+  int inputSlots() const { return slots; }
   int64_t microBatches() const { return parts; }
   /// Bytes that are there throughout: variables, input slots, what libraries need.
   int64_t persistent() const { return always; }
@@ -29,14 +35,14 @@ public:
   const RematPlan &keepEverything() const { return keep; }
 
   /// Seconds of a whole step, all micro-batches and the update.
-  double seconds(const RematPlan &plan) const { return parts * plan.seconds + updateSeconds; }
+  double seconds(const RematPlan &plan) const { return parts * plan.seconds + otherSeconds; }
   double recomputeSeconds(const RematPlan &plan) const { return parts * plan.recomputeSeconds; }
   /// No plan within `budget` (of all bytes) recomputes for less.
   double recomputeBound(int64_t budget) const {
-    return parts * recomputeLowerBound(graph.graph, budget - always);
+    return parts * recomputeLowerBound(graph->graph, budget - always);
   }
   /// No plan in this order of ops needs less.
-  int64_t lowestBytes() const { return std::max(always + peakLowerBound(graph.graph), elsewhere); }
+  int64_t lowestBytes() const { return std::max(always + peakLowerBound(graph->graph), always + elsewhere); }
 
   /// Size of the arena when the plan is packed; never below its largest sum of live bytes.
   int64_t arenaBytes(const RematPlan &plan) const;
@@ -47,17 +53,24 @@ public:
   const RematPlan &smallest();
 
 private:
+  // What differs only in what is around it shares this.
+  struct Frontier {
+    std::vector<RematPlan> plans;
+    std::vector<std::optional<int64_t>> packed; // bytes of each plan, once known
+  };
+  int64_t packedBytes(const RematPlan &plan) const;
   int64_t frontierBytes(size_t index);
 
-  FunctionGraph graph;
+  std::shared_ptr<FunctionGraph> graph;
+  std::shared_ptr<Frontier> shared;
   int64_t parts;
+  int slots;
   int64_t always = 0;
-  int64_t elsewhere = 0; // arena that the other functions need
-  double updateSeconds = 0;
+  int64_t inputBytes = 0; // of one slot
+  int64_t elsewhere = 0;  // transient bytes of the other functions
+  double otherSeconds = 0; // update, and waiting for input
   uint64_t searchSteps;
   RematPlan keep;
-  std::vector<RematPlan> plans;
-  std::vector<std::optional<int64_t>> packed; // arena of each plan, once known
 };
 
 } // namespace gc
