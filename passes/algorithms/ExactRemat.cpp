@@ -10,6 +10,9 @@
 namespace gc {
 namespace {
 
+// A value below this part of all bytes is small.
+constexpr int64_t smallPart = 4096;
+
 // How many original ops are done, and which values are alive.
 struct State {
   int done = 0;
@@ -22,7 +25,7 @@ struct StateHash {
   }
 };
 
-// How a state was reached first: from which, and by running which op (-1: by letting a value go).
+// How a state was reached: from which, and by running which op.
 struct Arrival {
   double seconds = 0;
   State from;
@@ -34,20 +37,39 @@ class ShortestPath {
 public:
   ShortestPath(const StepGraph &graph, int64_t budget, int limit)
       : graph(graph), budget(budget), limit(limit), bit(graph.values.size(), -1) {
+    int64_t total = 0;
+    for (const StepValue &value : graph.values)
+      total += value.producer < 0 ? 0 : value.bytes;
+    // Small values are always there once made: nobody is helped by their few bytes.
     for (size_t v = 0; v < graph.values.size(); ++v)
-      if (graph.values[v].producer >= 0) {
+      if (graph.values[v].producer >= 0 && graph.values[v].bytes * smallPart >= total) {
         bit[v] = static_cast<int>(values.size());
         values.push_back(static_cast<int>(v));
       }
+    if (!isSmall())
+      return;
     lastUse.assign(values.size(), -1);
+    reads.assign(graph.ops.size(), 0);
     for (size_t i = 0; i < graph.ops.size(); ++i)
       for (int operand : graph.ops[i].operands)
-        if (bit[operand] >= 0)
+        if (bit[operand] >= 0) {
           lastUse[bit[operand]] = static_cast<int>(i);
+          reads[i] |= uint64_t(1) << bit[operand];
+        }
+    // Of what is made by then, what the original ops from each on will read.
+    wanted.assign(graph.ops.size() + 1, 0);
+    for (size_t i = graph.ops.size(); i-- > 0;)
+      wanted[i] = wanted[i + 1] | reads[i];
+    for (size_t i = 0; i <= graph.ops.size(); ++i)
+      for (size_t b = 0; b < values.size(); ++b)
+        if (graph.values[values[b]].producer >= static_cast<int>(i))
+          wanted[i] &= ~(uint64_t(1) << b);
   }
 
+  bool isSmall() const { return values.size() <= 64; }
+
   ExactRemat run() {
-    if (values.size() > 64)
+    if (!isSmall())
       return {};
     reach({}, 0, {}, -1);
     int ops = static_cast<int>(graph.ops.size());
@@ -59,12 +81,12 @@ public:
         continue;
       arrival.settled = true;
       if (state.done == ops)
-        return {true, scheduleTo(state)};
-      if (--limit < 0)
-        return {};
+        return {looked, true, scheduleTo(state)};
+      if (++looked > limit)
+        return {looked, false, nullptr};
       expand(state, arrival.seconds);
     }
-    return {true, nullptr};
+    return {looked, true, nullptr};
   }
 
 private:
@@ -76,7 +98,26 @@ private:
       it->second = {seconds, from, op, false};
     }
     // Equal seconds: the one that is further on first.
-    queue.push({{-seconds, state.done}, state});
+    queue.push({{-(seconds + stillToPay(state)), state.done}, state});
+  }
+
+  // Seconds that any way from here pays: what is wanted and not alive must be made again, and what
+  // that is made from. Never too much, and never falling by more than an op costs (a consistent
+  // heuristic, as A* needs it).
+  double stillToPay(const State &state) const {
+    double seconds = 0;
+    uint64_t seen = state.alive;
+    for (uint64_t open = wanted[state.done] & ~seen; open; open &= ~seen) {
+      int value = values[std::countr_zero(open)];
+      const StepOp &op = graph.ops[graph.values[value].producer];
+      seconds += op.seconds;
+      seen |= open & -open;
+      for (int result : op.results)
+        if (bit[result] >= 0)
+          seen |= uint64_t(1) << bit[result];
+      open |= reads[graph.values[value].producer];
+    }
+    return seconds;
   }
 
   int64_t bytesOf(uint64_t alive) const {
@@ -107,45 +148,34 @@ private:
   }
 
   void expand(const State &state, double seconds) {
-    bool tight = false;
     for (int op = 0; op <= state.done; ++op) {
       bool original = op == state.done;
       uint64_t made = 0;
       for (int result : graph.ops[op].results)
-        made |= uint64_t(1) << bit[result];
+        if (bit[result] >= 0)
+          made |= uint64_t(1) << bit[result];
       if (!original && ((state.alive & made) == made || !mayRunAgain(op, state.done)))
         continue;
-      bool ready = true;
-      for (int operand : graph.ops[op].operands)
-        ready &= bit[operand] < 0 || (state.alive >> bit[operand] & 1);
-      if (ready)
-        tight |= !execute(state, seconds, op, made, original);
-    }
-    if (!tight)
-      return;
-    for (uint64_t rest = state.alive; rest; rest &= rest - 1) {
-      int index = std::countr_zero(rest);
-      if (mayGo(index, state.done))
-        reach({state.done, state.alive & ~(uint64_t(1) << index)}, seconds, state, -1);
+      if ((reads[op] & ~state.alive) == 0)
+        execute(state, seconds, op, made, original);
     }
   }
 
-  // Runs the op if it fits, in place if only that fits; false if it does not.
-  bool execute(const State &state, double seconds, int index, uint64_t made, bool original) {
+  // Runs the op, after letting go of just enough for it to fit, in every way: less would not do, and
+  // to let go of more can wait until it is needed.
+  void execute(const State &state, double seconds, int index, uint64_t made, bool original) {
     const StepOp &op = graph.ops[index];
-    int64_t needed = bytesOf(state.alive) + (op.workspace > 0 ? alignedBytes(op.workspace) : 0);
+    int64_t excess = bytesOf(state.alive) + alignedBytes(op.workspace) - budget;
     for (int result : op.results)
-      needed += alignedBytes(graph.values[result].bytes);
-    int done = state.done + original;
-    double cost = original ? 0 : op.seconds;
-    if (needed <= budget) {
-      reach({done, state.alive | made}, seconds + cost, state, index);
-      return true;
-    }
+      if (bit[result] >= 0)
+        excess += alignedBytes(graph.values[result].bytes);
+    Step step{state, index, made, state.done + original, seconds + (original ? 0 : op.seconds)};
+    letGo(step, 0, excess);
     // Each result over at most one operand that goes here.
     for (auto [over, result] : op.inPlace) {
       int value = op.operands[over];
-      if (bit[value] < 0 || (made >> bit[value] & 1) || !mayGo(bit[value], done) ||
+      if (excess <= 0 || bit[value] < 0 || bit[op.results[result]] < 0 ||
+          (made >> bit[value] & 1) || !mayGo(bit[value], step.done) ||
           graph.values[value].bytes != graph.values[op.results[result]].bytes)
         continue;
       bool allowed = true;
@@ -153,19 +183,56 @@ private:
         if (op.operands[other] == value)
           allowed &= std::find(op.inPlace.begin(), op.inPlace.end(),
                                std::pair<int, int>(other, result)) != op.inPlace.end();
-      if (allowed && needed - alignedBytes(graph.values[value].bytes) <= budget)
-        reach({done, (state.alive & ~(uint64_t(1) << bit[value])) | made}, seconds + cost, state,
-              index);
+      if (allowed)
+        letGo(step, uint64_t(1) << bit[value], excess - alignedBytes(graph.values[value].bytes));
     }
-    return false;
+  }
+
+  struct Step {
+    State from;
+    int op;
+    uint64_t made;
+    int done;
+    double seconds;
+  };
+
+  // All smallest sets of other values that free `excess` bytes.
+  void letGo(const Step &step, uint64_t overwritten, int64_t excess) {
+    candidates.clear();
+    if (excess > 0)
+      for (uint64_t rest = step.from.alive & ~reads[step.op]; rest; rest &= rest - 1)
+        if (int index = std::countr_zero(rest); mayGo(index, step.from.done))
+          candidates.push_back({alignedBytes(graph.values[values[index]].bytes), index});
+    std::sort(candidates.rbegin(), candidates.rend());
+    choose(step, overwritten, 0, excess);
+  }
+
+  // Candidates are by falling size: a set is smallest if it does not do without its last.
+  void choose(const Step &step, uint64_t gone, size_t next, int64_t excess) {
+    if (excess <= 0) {
+      uint64_t alive = (step.from.alive & ~gone) | step.made;
+      for (uint64_t rest = alive; rest; rest &= rest - 1)
+        if (int index = std::countr_zero(rest); isOver(index, step.done))
+          alive &= ~(uint64_t(1) << index);
+      reach({step.done, alive}, step.seconds, step.from, step.op);
+      return;
+    }
+    for (size_t i = next; i < candidates.size(); ++i)
+      choose(step, gone | uint64_t(1) << candidates[i].second, i + 1,
+             excess - candidates[i].first);
+  }
+
+  // Nothing will read it: an adjoint whose readers have all run.
+  bool isOver(int index, int done) const {
+    const StepValue &value = graph.values[values[index]];
+    return !value.untilEnd && lastUse[index] < done && graph.ops[value.producer].backward;
   }
 
   std::shared_ptr<const Schedule> scheduleTo(State state) {
     std::vector<std::pair<int, bool>> path; // op, original
-    while (state.done != 0 || state.alive != 0) {
+    while (!(state == State{})) {
       const Arrival &arrival = arrivals[state];
-      if (arrival.op >= 0)
-        path.push_back({arrival.op, arrival.from.done != state.done});
+      path.push_back({arrival.op, arrival.from.done != state.done});
       state = arrival.from;
     }
     auto schedule = std::make_shared<Schedule>();
@@ -181,10 +248,12 @@ private:
 
   const StepGraph &graph;
   int64_t budget;
-  int limit;
+  int limit, looked = 0;
   std::vector<int> bit;    // of each value; -1: persistent
   std::vector<int> values; // of each bit
   std::vector<int> lastUse; // of each bit, the last original op that reads it
+  std::vector<uint64_t> reads, wanted; // of each op
+  std::vector<std::pair<int64_t, int>> candidates; // bytes and bit, to let go
   std::unordered_map<State, Arrival, StateHash> arrivals;
   using Entry = std::pair<std::pair<double, int>, State>;
   struct Less {
@@ -194,6 +263,8 @@ private:
 };
 
 } // namespace
+
+bool canSolveExactly(const StepGraph &graph) { return ShortestPath(graph, 0, 0).isSmall(); }
 
 ExactRemat solveExactly(const StepGraph &graph, int64_t budget, int states) {
   return ShortestPath(graph, budget, states).run();

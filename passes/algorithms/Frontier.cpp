@@ -381,33 +381,45 @@ private:
 
 } // namespace
 
-// Every point of the frontier, found by asking for less than the last; in coarser steps where there
-// are many. Nothing if a search was cut short: then the graph is not small.
-static std::vector<RematPlan> exactFrontier(const StepGraph &graph,
-                                            const FrontierOptions &options) {
+// Plans by the exact search, each found by asking for less than the last needs: in small graphs every
+// point of the frontier, else in steps. `complete` tells whether no search was cut short.
+static std::vector<RematPlan> exactPlans(const StepGraph &graph, const FrontierOptions &options,
+                                         bool &complete) {
   std::vector<RematPlan> plans{keepAll(graph)};
-  int64_t floor = peakLowerBound(graph);
-  int64_t stride = std::max(storageAlignment, (plans.front().peak - floor) / 1024);
+  FlatGraph flat(graph);
   Lives lives;
-  for (int64_t budget = plans.front().peak - stride; budget >= floor;
-       budget = std::min(budget, plans.back().peak) - stride) {
-    ExactRemat exact = solveExactly(graph, budget, options.exactStates);
-    if (!exact.complete)
-      return {};
+  int64_t floor = peakLowerBound(graph);
+  bool isSmall = static_cast<int>(graph.ops.size()) <= options.exactOps;
+  complete = true;
+  int states = options.exactStates;
+  for (int64_t budget = plans.front().peak; budget > floor && states > 0;) {
+    int64_t stride = isSmall ? (plans.front().peak - floor) / 1024 : budget / options.exactSteps;
+    budget -= std::max(storageAlignment, stride);
+    ExactRemat exact = solveExactly(graph, budget, options.statesPerBudget);
+    states -= exact.states;
+    complete &= exact.complete;
+    if (exact.complete && !exact.schedule)
+      return plans;
     if (!exact.schedule)
-      break;
-    lives.analyse(FlatGraph(graph), *exact.schedule);
+      continue;
+    lives.analyse(flat, *exact.schedule);
     plans.push_back({retentionOf(graph, *exact.schedule), exact.schedule, lives.peak(),
                      lives.seconds(), lives.recomputeSeconds()});
+    budget = std::min(budget, lives.peak());
   }
-  return pareto(std::move(plans));
+  complete &= states > 0;
+  return plans;
 }
 
 std::vector<RematPlan> frontier(const StepGraph &graph, const FrontierOptions &options) {
-  if (static_cast<int>(graph.ops.size()) <= options.exactOps)
-    if (std::vector<RematPlan> plans = exactFrontier(graph, options); !plans.empty())
-      return plans;
-  return Search(graph, options).run();
+  std::vector<RematPlan> plans;
+  bool complete = false;
+  if (canSolveExactly(graph) && options.exactStates > 0)
+    plans = exactPlans(graph, options, complete);
+  if (!complete)
+    for (RematPlan &plan : Search(graph, options).run())
+      plans.push_back(std::move(plan));
+  return pareto(std::move(plans));
 }
 
 } // namespace gc

@@ -38,8 +38,11 @@ struct FrontierOptions {
   size_t looks = 8;        // candidates simulated for each decision
   size_t exchanges = 100;  // tried per rung: keep one value instead of another
   int lowered = 3;         // checkpointings from which smaller peaks are sought
-  int exactOps = 40;       // graphs of up to this many ops are solved exactly,
-  int exactStates = 20000; // if that takes no more states than this for each budget
+  // The exact search, for graphs in which few values are large:
+  int exactOps = 40;           // up to this many ops every point of the frontier is asked for,
+  int exactSteps = 48;         // else budgets that fall by this part
+  int statesPerBudget = 100000;// looked at for one budget,
+  int exactStates = 1000000;   // and in all; 0: no exact search
 };
 
 /// Plans from keepAll downwards, by falling peak and rising time; none is worse in both than
