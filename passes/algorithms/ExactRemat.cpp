@@ -12,6 +12,8 @@ namespace {
 
 // A value below this part of all bytes is small.
 constexpr int64_t smallPart = 4096;
+// There can be very many ways to let go of many values: as many as this count as a state.
+constexpr int64_t waysPerState = 16;
 
 // How many original ops are done, and which values are alive.
 struct State {
@@ -81,15 +83,18 @@ public:
         continue;
       arrival.settled = true;
       if (state.done == ops)
-        return {looked, true, scheduleTo(state)};
-      if (++looked > limit)
-        return {looked, false, nullptr};
+        return {looked(), true, scheduleTo(state)};
+      ++settled;
+      if (looked() > limit)
+        return {looked(), false, nullptr};
       expand(state, arrival.seconds);
     }
-    return {looked, true, nullptr};
+    return {looked(), true, nullptr};
   }
 
 private:
+  int looked() const { return static_cast<int>(std::max(settled, ways / waysPerState)); }
+
   void reach(State state, double seconds, State from, int op) {
     auto [it, isNew] = arrivals.try_emplace(state, Arrival{seconds, from, op, false});
     if (!isNew) {
@@ -170,22 +175,7 @@ private:
       if (bit[result] >= 0)
         excess += alignedBytes(graph.values[result].bytes);
     Step step{state, index, made, state.done + original, seconds + (original ? 0 : op.seconds)};
-    letGo(step, 0, excess);
-    // Each result over at most one operand that goes here.
-    for (auto [over, result] : op.inPlace) {
-      int value = op.operands[over];
-      if (excess <= 0 || bit[value] < 0 || bit[op.results[result]] < 0 ||
-          (made >> bit[value] & 1) || !mayGo(bit[value], step.done) ||
-          graph.values[value].bytes != graph.values[op.results[result]].bytes)
-        continue;
-      bool allowed = true;
-      for (size_t other = 0; other < op.operands.size(); ++other)
-        if (op.operands[other] == value)
-          allowed &= std::find(op.inPlace.begin(), op.inPlace.end(),
-                               std::pair<int, int>(other, result)) != op.inPlace.end();
-      if (allowed)
-        letGo(step, uint64_t(1) << bit[value], excess - alignedBytes(graph.values[value].bytes));
-    }
+    overwrite(step, 0, 0, excess);
   }
 
   struct Step {
@@ -195,6 +185,37 @@ private:
     int done;
     double seconds;
   };
+
+  // Each result from `result` on over one operand that goes here, or over none, in every way.
+  void overwrite(const Step &step, size_t result, uint64_t overwritten, int64_t excess) {
+    const StepOp &op = graph.ops[step.op];
+    if (excess <= 0 || result == op.results.size()) {
+      letGo(step, overwritten, excess);
+      return;
+    }
+    overwrite(step, result + 1, overwritten, excess);
+    for (auto [over, target] : op.inPlace) {
+      int index = bit[op.operands[over]];
+      if (target != static_cast<int>(result) || index < 0 || (overwritten >> index & 1) ||
+          !mayGo(index, step.done) || !mayOverwrite(op, op.operands[over], target))
+        continue;
+      overwrite(step, result + 1, overwritten | uint64_t(1) << index,
+                excess - alignedBytes(graph.values[values[index]].bytes));
+    }
+  }
+
+  // However often the op reads the value, each of its places must allow it.
+  bool mayOverwrite(const StepOp &op, int value, int result) const {
+    if (alignedBytes(graph.values[value].bytes) !=
+        alignedBytes(graph.values[op.results[result]].bytes))
+      return false;
+    for (size_t other = 0; other < op.operands.size(); ++other)
+      if (op.operands[other] == value &&
+          std::find(op.inPlace.begin(), op.inPlace.end(), std::pair<int, int>(other, result)) ==
+              op.inPlace.end())
+        return false;
+    return true;
+  }
 
   // All smallest sets of other values that free `excess` bytes.
   void letGo(const Step &step, uint64_t overwritten, int64_t excess) {
@@ -215,9 +236,10 @@ private:
         if (int index = std::countr_zero(rest); isOver(index, step.done))
           alive &= ~(uint64_t(1) << index);
       reach({step.done, alive}, step.seconds, step.from, step.op);
+      ++ways;
       return;
     }
-    for (size_t i = next; i < candidates.size(); ++i)
+    for (size_t i = next; i < candidates.size() && looked() <= limit; ++i)
       choose(step, gone | uint64_t(1) << candidates[i].second, i + 1,
              excess - candidates[i].first);
   }
@@ -240,15 +262,20 @@ private:
     std::vector<int> current(graph.values.size(), -1);
     for (auto it = path.rbegin(); it != path.rend(); ++it) {
       int instance = schedule->append(flat, it->first, !it->second, current);
-      for (int value : graph.ops[it->first].results)
-        current[value] = instance++;
+      // What is there to the end is not replaced by its twin.
+      for (int value : graph.ops[it->first].results) {
+        if (it->second || !graph.values[value].untilEnd)
+          current[value] = instance;
+        ++instance;
+      }
     }
     return schedule;
   }
 
   const StepGraph &graph;
   int64_t budget;
-  int limit, looked = 0;
+  int limit;
+  int64_t settled = 0, ways = 0; // states, and ways on from them that were tried
   std::vector<int> bit;    // of each value; -1: persistent
   std::vector<int> values; // of each bit
   std::vector<int> lastUse; // of each bit, the last original op that reads it

@@ -337,6 +337,8 @@ private:
     std::vector<RematPlan> plans;
     for (int count = 0; count < static_cast<int>(saved.size()); count += 1 + count / 4) {
       RematPlan plan = keepCheckpoints(graph, count);
+      if (!scheduleOf(graph, plan).valid())
+        continue;
       plans.push_back(plan);
       found.push_back(std::move(plan));
     }
@@ -393,7 +395,7 @@ static std::vector<RematPlan> exactPlans(const StepGraph &graph, const FrontierO
   complete = true;
   int states = options.exactStates;
   for (int64_t budget = plans.front().peak; budget > floor && states > 0;) {
-    int64_t stride = isSmall ? (plans.front().peak - floor) / 1024 : budget / options.exactSteps;
+    int64_t stride = isSmall ? 0 : budget / options.exactSteps;
     budget -= std::max(storageAlignment, stride);
     ExactRemat exact = solveExactly(graph, budget, options.statesPerBudget);
     states -= exact.states;

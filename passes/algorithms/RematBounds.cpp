@@ -26,13 +26,17 @@ double recomputeLowerBound(const StepGraph &graph, int64_t budget) {
     };
     std::vector<Item> items;
     int64_t across = 0;
+    int before = -1; // producer; values are in the order of theirs
     for (int value : saved) {
       int producer = graph.values[value].producer;
-      if (producer < static_cast<int>(i) && lastUse[value] > static_cast<int>(i) &&
-          !touches(value)) {
-        items.push_back({graph.values[value].bytes, graph.ops[producer].seconds});
-        across += graph.values[value].bytes;
-      }
+      if (producer >= static_cast<int>(i) || lastUse[value] <= static_cast<int>(i) ||
+          touches(value))
+        continue;
+      if (producer != before)
+        items.push_back({0, graph.ops[producer].seconds});
+      items.back().bytes += graph.values[value].bytes;
+      across += graph.values[value].bytes;
+      before = producer;
     }
     // The op itself needs at least its workspace and its largest tensor (others may be in place).
     int64_t own = op.workspace;

@@ -120,29 +120,53 @@ Schedule holdWhereItFits(const FlatGraph &graph, const Schedule &schedule,
       if (operand >= 0)
         lastRead[operand] = place;
 
+  // Where holding a value takes more than before: behind its last use, and there too if something
+  // may have been written over it.
+  auto heldFrom = [&](int value) {
+    int place = needed[value];
+    const FlatGraph::Op &op = graph.ops[schedule.op(place)];
+    for (int i = op.inPlace.begin; i < op.inPlace.end; ++i)
+      if (graph.lists[op.operands.begin + graph.pairs[i].first] == value)
+        return place;
+    return place + 1;
+  };
   auto fits = [&](int value, int place) {
-    auto begin = live.begin() + needed[value] + 1, end = live.begin() + place;
+    auto begin = live.begin() + heldFrom(value), end = live.begin() + place;
     return begin >= end || *std::max_element(begin, end) + graph.bytes[value] <= limit;
   };
+  auto addLive = [&](int value, int place, int64_t bytes) {
+    for (int at = heldFrom(value); at < place; ++at)
+      live[at] += bytes;
+  };
   std::vector<char> runs(schedule.size(), 1);
+  std::vector<int> holding; // values
   for (int place = 0; place < schedule.size(); ++place) {
     std::span<const int> results = graph.list(graph.ops[schedule.op(place)].results);
     int first = schedule.firstResult(place);
     for (int operand : schedule.operands(place))
       if (operand >= 0)
         needed[schedule.value(operand)] = std::max(needed[schedule.value(operand)], place);
+    // All that is read of the results, or nothing.
     bool held = schedule.recomputed(place);
+    holding.clear();
     for (size_t r = 0; r < results.size() && held; ++r)
-      if (lastRead[first + r] >= 0)
+      if (lastRead[first + r] >= 0) {
         held = atHand[results[r]] >= 0 && fits(results[r], place);
+        if (held) {
+          addLive(results[r], place, graph.bytes[results[r]]);
+          holding.push_back(results[r]);
+        }
+      }
+    if (!held)
+      for (int value : holding)
+        addLive(value, place, -graph.bytes[value]);
     for (size_t r = 0; r < results.size(); ++r) {
       int value = results[r];
-      if (held && lastRead[first + r] >= 0)
-        for (int at = needed[value] + 1; at < place; ++at)
-          live[at] += graph.bytes[value];
-      if (!held)
-        atHand[value] = first + static_cast<int>(r);
       standsFor[first + r] = held ? atHand[value] : first + static_cast<int>(r);
+      // A twin that nobody reads: the other stays at hand.
+      if (schedule.recomputed(place) && lastRead[first + r] < 0)
+        continue;
+      atHand[value] = standsFor[first + r];
       needed[value] = std::max(needed[value], place);
     }
     runs[place] = !held;

@@ -96,9 +96,15 @@ void Lives::analyse(const FlatGraph &graph, const Schedule &schedule, bool inPla
     for (int operand : schedule.operands(place))
       if (operand >= 0)
         lastUse[operand] = place;
-  for (int i = 0; i < schedule.instances(); ++i)
-    if (graph.untilEnd[schedule.value(i)])
-      lastUse[i] = end;
+  // Of what stays to the end, the original does.
+  for (int place = 0; place < end; ++place) {
+    int instance = schedule.firstResult(place);
+    for (int value : graph.list(graph.ops[schedule.op(place)].results)) {
+      if (graph.untilEnd[value] && !schedule.recomputed(place))
+        lastUse[instance] = end;
+      ++instance;
+    }
+  }
 
   all.clear();
   storage.resize(schedule.instances());

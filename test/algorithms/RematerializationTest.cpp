@@ -1,6 +1,8 @@
 // Rematerialization's decisions on plain graphs: schedules that compute the right values, costs by
 // hand, frontiers that fall, bounds that hold, and the optimum of small graphs by trying everything.
 #include "passes/algorithms/Rematerialization.h"
+#include "test/algorithms/RandomStepGraph.h"
+#include "test/algorithms/ScheduleReplay.h"
 
 #include <gtest/gtest.h>
 
@@ -8,48 +10,11 @@
 #include <cmath>
 #include <cstdio>
 #include <random>
-#include <string>
 
 namespace {
 
 using namespace gc;
-
-// A step graph by hand: forward ops first, then backward ops.
-struct GraphBuilder {
-  StepGraph graph;
-  int input() {
-    graph.values.push_back({0, -1, false});
-    return last();
-  }
-  int last() const { return static_cast<int>(graph.values.size()) - 1; }
-  int op(std::vector<int> operands, int64_t bytes, double seconds, bool backward,
-         bool repeatable = true, int64_t workspace = 0) {
-    int index = static_cast<int>(graph.ops.size());
-    graph.values.push_back({bytes, index, false});
-    StepOp made;
-    made.operands = std::move(operands);
-    made.results = {last()};
-    made.seconds = seconds;
-    made.workspace = workspace;
-    made.backward = backward;
-    made.repeatable = repeatable;
-    graph.ops.push_back(made);
-    return last();
-  }
-};
-
-// x -> a1 -> ... -> an, then backward from the last: each needs its activation and the gradient.
-StepGraph chain(int n, int64_t bytes, double seconds) {
-  GraphBuilder b;
-  std::vector<int> values{b.input()};
-  for (int i = 0; i < n; ++i)
-    values.push_back(b.op({values.back()}, bytes, seconds, false));
-  int gradient = b.op({values.back()}, bytes, seconds, true);
-  for (int i = n - 1; i >= 1; --i)
-    gradient = b.op({values[i], gradient}, bytes, seconds, true);
-  b.graph.values[gradient].untilEnd = true;
-  return b.graph;
-}
+using namespace gc::test;
 
 StepGraph randomGraph(std::mt19937 &random) {
   auto pick = [&](int from, int to) { return std::uniform_int_distribution<int>(from, to)(random); };
@@ -80,50 +45,6 @@ StepGraph randomGraph(std::mt19937 &random) {
   }
   b.graph.values[gradient].untilEnd = true;
   return b.graph;
-}
-
-// Follows a schedule with texts for values: the text of a value is the op and what it was made
-// from, so that equal texts mean equal bits. Says what is wrong, or nothing.
-std::string replay(const StepGraph &graph, const Schedule &schedule) {
-  std::vector<size_t> truth(graph.values.size()); // of each value, as the plain order makes it
-  auto combine = [](size_t seed, size_t x) { return (seed ^ x) * 0x9e3779b97f4a7c15u + 1; };
-  for (size_t v = 0; v < graph.values.size(); ++v)
-    truth[v] = graph.values[v].producer < 0 ? v + 1 : 0;
-  for (size_t i = 0; i < graph.ops.size(); ++i) {
-    size_t hash = 1000 + i;
-    for (int operand : graph.ops[i].operands)
-      hash = combine(hash, truth[operand]);
-    for (size_t r = 0; r < graph.ops[i].results.size(); ++r)
-      truth[graph.ops[i].results[r]] = combine(hash, r);
-  }
-  std::vector<char> made(schedule.instances(), 0);
-  std::vector<int> runs(graph.ops.size(), 0);
-  std::vector<char> changed(graph.values.size(), 0);
-  for (int place = 0; place < schedule.size(); ++place) {
-    int op = schedule.op(place);
-    const StepOp &original = graph.ops[op];
-    if (schedule.recomputed(place) && (original.backward || !original.repeatable))
-      return "op " + std::to_string(op) + " must not run twice";
-    runs[op] += !schedule.recomputed(place);
-    for (size_t o = 0; o < original.operands.size(); ++o) {
-      int instance = schedule.operands(place)[o], value = original.operands[o];
-      if (changed[value])
-        return "op " + std::to_string(op) + " reads a variable after it has changed";
-      if (graph.values[value].producer < 0)
-        continue;
-      if (instance < 0 || !made[instance] || schedule.value(instance) != value)
-        return "op " + std::to_string(op) + " reads something else than value " +
-               std::to_string(value);
-    }
-    for (size_t r = 0; r < original.results.size(); ++r)
-      made[schedule.firstResult(place) + r] = 1;
-    for (int value : original.changes)
-      changed[value] = 1;
-  }
-  for (size_t i = 0; i < runs.size(); ++i)
-    if (runs[i] != 1)
-      return "op " + std::to_string(i) + " ran " + std::to_string(runs[i]) + " times";
-  return "";
 }
 
 TEST(Rematerialization, ChainByHand) {
