@@ -42,7 +42,8 @@ void addDataFlags(CLI::App &app, Arguments &a, Raw &raw) {
       ->group(group);
   raw.epochs = app.add_option("--epochs", raw.epochCount,
                               "Epochs in all, also after --resume (default: 1; synthetic data: 20 "
-                              "steps). The incomplete last batch of an epoch is dropped")
+                              "steps). What is left of an epoch after its last whole batch is "
+                              "dropped; with --accumulate, after its last whole micro-batch")
                    ->check(countValidator())
                    ->group(group);
   raw.steps = app.add_option("--steps", raw.stepCount, "Steps in all, instead of epochs")
