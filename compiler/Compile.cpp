@@ -1,5 +1,6 @@
 //===- Compile.cpp - from model IR to a plan ------------------------------===//
 #include "compiler/Compile.h"
+#include "compiler/Costs.h"
 #include "compiler/Pipeline.h"
 #include "compiler/PlanBuilder.h"
 #include "compiler/Remat.h"
@@ -36,8 +37,6 @@ std::string unavailable(const CompileOptions &options, int &exitCode) {
     return "--accumulate must be at least 1";
   if (options.accumulateAuto)
     return "--accumulate=auto is not available yet; use --accumulate=K";
-  if (!options.costs.empty())
-    return "cost profiles are not available yet; leave --costs out";
   return "";
 }
 
@@ -134,6 +133,9 @@ CompileResult compileModel(const std::string &text, const std::string &name,
   buildTrainPipeline(passes, options);
   if (failed(passes.run(*module)))
     return failedWith(BadInput, log.text());
+  if (std::string error = setCosts(*module, options.costs, {options.accumulate, options.threads});
+      !error.empty())
+    return failedWith(BadInput, error);
   report["pass_seconds"] = secondsSince(start);
 
   PlanMemoryOptions memoryOptions;

@@ -1,5 +1,6 @@
 // gc-run: trains. Everything happens elsewhere; see Arguments.cpp for the flags.
 #include "tools/flags/CommandLine.h"
+#include "tools/gc-run/CalibrateMachine.h"
 #include "tools/gc-run/LoadModel.h"
 #include "tools/gc-run/SelfTest.h"
 
@@ -10,6 +11,10 @@ int main(int argc, char **argv) {
   Arguments &arguments = parsed.arguments;
   if (arguments.selftest)
     return selfTest(arguments.train.device, arguments.train.threads);
+  if (!arguments.calibrate.empty()) {
+    gc::runtime::Result<void> done = calibrateMachine(arguments.calibrate, arguments.train.threads);
+    return done ? 0 : failWith("gc-run", done.error());
+  }
   gc::runtime::Result<gc::runtime::PlanFile> plan = loadModel(arguments);
   if (!plan)
     return failWith("gc-run", plan.error());
