@@ -1,5 +1,6 @@
 //===- Compile.cpp - from model IR to a plan ------------------------------===//
 #include "compiler/Compile.h"
+#include "compiler/Costs.h"
 #include "compiler/Pipeline.h"
 #include "compiler/PlanBuilder.h"
 #include "compiler/Remat.h"
@@ -38,8 +39,6 @@ std::string unavailable(const CompileOptions &options, int &exitCode) {
   }
   if (options.accumulate < 1)
     return "--accumulate must be at least 1";
-  if (!options.costs.empty())
-    return "cost profiles are not available yet; leave --costs out";
   return "";
 }
 
@@ -133,6 +132,7 @@ public:
   std::vector<OwningOpRef<ModuleOp>> modules;
   std::vector<size_t> moduleOf; // of each plan
   std::string rejected; // why there are not more
+  std::string error;    // why there is none, where the diagnostics do not tell
 
 private:
   // Smaller micro-batches only cost when nothing needs to be recomputed any more.
@@ -153,6 +153,9 @@ private:
     FailureOr<func::FuncOp> train = findList(*module, kMicroBatchList, "--gc-autodiff");
     if (failed(train))
       return false;
+    error = setCosts(*module, options.costs, {parts, options.threads});
+    if (!error.empty())
+      return false;
     plans.emplace_back(*module, *train, parts, costs, memory);
     moduleOf.push_back(modules.size());
     // One input buffer less is part of the choice where memory is short.
@@ -168,7 +171,8 @@ private:
   bool tryParts(int64_t parts) {
     DiagnosticLog trial(*model.getContext());
     if (!add(parts)) {
-      rejected = "  more micro-batches are not possible: " + trial.text() + "\n";
+      rejected = "  more micro-batches are not possible: " +
+                 (error.empty() ? trial.text() : std::exchange(error, "")) + "\n";
       return false;
     }
     if (auto mixing = modules.back()->getOperation()->getAttrOfType<StringAttr>(kMixesSamplesAttr)) {
@@ -228,7 +232,7 @@ CompileResult compileModel(const std::string &text, const std::string &name,
   memoryOptions.reserve = static_cast<int64_t>(runtime::cpu::kTransientPoolBytes);
   Candidates candidates(*model, options, memoryOptions);
   if (!candidates.build())
-    return failedWith(BadInput, log.text());
+    return failedWith(BadInput, candidates.error.empty() ? log.text() : candidates.error);
   report["pass_seconds"] = secondsSince(start);
 
   CompileResult result;

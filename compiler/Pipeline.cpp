@@ -57,6 +57,13 @@ struct TrainPipelineOptions : PassPipelineOptions<TrainPipelineOptions> {
   Option<double> epsilon{*this, "epsilon", llvm::cl::desc("adam: epsilon"), llvm::cl::init(1e-8)};
   Option<int64_t> accumulate{*this, "accumulate", llvm::cl::desc("micro-batches in a step"),
                              llvm::cl::init(1)};
+  Option<std::string> policy{*this, "policy",
+                             llvm::cl::desc("recompute none, all, sqrt, checkpoints or budget"),
+                             llvm::cl::init("none")};
+  Option<int> checkpoints{*this, "checkpoints", llvm::cl::desc("how many, for policy=checkpoints"),
+                          llvm::cl::init(1)};
+  Option<std::string> budget{*this, "budget", llvm::cl::desc("of all bytes, for policy=budget"),
+                             llvm::cl::init("")};
   Option<bool> keepGradients{*this, "keep-gradients",
                              llvm::cl::desc("keep gradients to the end of the step"),
                              llvm::cl::init(false)};
@@ -84,6 +91,12 @@ void registerTrainPipeline() {
         options.keepGradients = given.keepGradients;
         options.evaluate = given.evaluate;
         buildTrainPipeline(passes, options);
+        RematerializePassOptions remat;
+        remat.policy = given.policy;
+        remat.checkpoints = given.checkpoints;
+        remat.budget = given.budget;
+        remat.reserve = static_cast<int64_t>(runtime::cpu::kTransientPoolBytes);
+        passes.addPass(createRematerializePass(remat));
         PlanMemoryPassOptions memory;
         memory.reserve = static_cast<int64_t>(runtime::cpu::kTransientPoolBytes);
         passes.addPass(createPlanMemoryPass(memory));

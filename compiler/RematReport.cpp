@@ -111,6 +111,7 @@ void reportDecision(const StepDecision &decision, const StepPlans &plans,
                      {"time_lower_bound", bound},
                      {"gap", base > 0 ? (again - bound) / base : 0.0}};
   report["input_slots"] = plans.inputSlots();
+  report["input_seconds_predicted"] = plans.inputSeconds();
   report["step_seconds_predicted"] = plans.seconds(decision.plan);
   report["timeline"] = {
       {"persistent_bytes", plans.persistent()},

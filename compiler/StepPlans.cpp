@@ -44,17 +44,17 @@ StepPlans::StepPlans(ModuleOp module, func::FuncOp train, int64_t microBatches,
                                             searchSteps));
     if (list.getValue() == "step")
       for (const StepOp &op : other.graph.ops)
-        otherSeconds += op.seconds;
+        updateSeconds += op.seconds;
   }
 }
 
 StepPlans StepPlans::withOneInputSlot() const {
   // How fast loaders fill a buffer, decoding and normalizing included.
-  constexpr double loadedBytesPerSecond = 1e9;
+  constexpr double loadedBytesPerSecond = 2e9;
   StepPlans one = *this;
   one.slots = 1;
   one.always -= (slots - 1) * inputBytes;
-  one.otherSeconds += static_cast<double>(parts * inputBytes) / loadedBytesPerSecond;
+  one.waitSeconds = static_cast<double>(parts * inputBytes) / loadedBytesPerSecond;
   return one;
 }
 

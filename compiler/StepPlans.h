@@ -35,7 +35,11 @@ public:
   const RematPlan &keepEverything() const { return keep; }
 
   /// Seconds of a whole step, all micro-batches and the update.
-  double seconds(const RematPlan &plan) const { return parts * plan.seconds + otherSeconds; }
+  double seconds(const RematPlan &plan) const {
+    return parts * plan.seconds + updateSeconds + waitSeconds;
+  }
+  /// Of these, waiting for input.
+  double inputSeconds() const { return waitSeconds; }
   double recomputeSeconds(const RematPlan &plan) const { return parts * plan.recomputeSeconds; }
   /// No plan within `budget` (of all bytes) recomputes for less.
   double recomputeBound(int64_t budget) const {
@@ -68,7 +72,8 @@ private:
   int64_t always = 0;
   int64_t inputBytes = 0; // of one slot
   int64_t elsewhere = 0;  // transient bytes of the other functions
-  double otherSeconds = 0; // update, and waiting for input
+  double updateSeconds = 0;
+  double waitSeconds = 0; // for input
   uint64_t searchSteps;
   RematPlan keep;
 };

@@ -8,7 +8,7 @@
 // After (micro-batches=4):
 //   gc.state @w.gradient accumulator : tensor<3x4xf32> = #gc.init<constant, [0.0]>
 //   func.func @train(%x: tensor<2x4xf32>) attributes {gc.list = "micro_batch"} {
-//     %d = gc.gradient_seed {scale = 0.25}
+//     %d = gc.gradient_seed {scale = 0.25}  // times @window_scale, which is 1 but in a short window
 //     %dw = gc.linear_grad_weight %x, %dy : (tensor<2x4xf32>, tensor<2x3xf32>) -> tensor<3x4xf32>
 //     gc.accumulate @w.gradient, %dw
 //   func.func @step() attributes {gc.list = "step"} {
@@ -58,9 +58,8 @@ public:
     for (Operation *op : llvm::reverse(cloned))
       if (op->use_empty())
         op->erase();
-    for (auto seed : train.getOps<GradientSeedOp>())
-      seed.setScaleAttr(builder.getF32FloatAttr(
-          static_cast<float>(seed.getScale().convertToFloat() / microBatches)));
+    if (failed(scaleSeeds()))
+      return failure();
     if (failed(countMicroBatches()))
       return failure();
     return split();
@@ -71,7 +70,8 @@ private:
     return FlatSymbolRefAttr::get(module.getContext(), name);
   }
 
-  FailureOr<FlatSymbolRefAttr> addAccumulator(Location loc, StringRef name, RankedTensorType type) {
+  FailureOr<FlatSymbolRefAttr> addAccumulator(Location loc, StringRef name, RankedTensorType type,
+                                              double value = 0) {
     if (failed(requireFreeName(module, name)))
       return failure();
     Operation *last = nullptr;
@@ -83,11 +83,11 @@ private:
       builder.setInsertionPointAfter(last);
     else
       builder.setInsertionPointToStart(module.getBody());
-    auto zero =
-        InitAttr::get(module.getContext(), InitKind::Constant, builder.getDenseF64ArrayAttr({0.0}));
+    auto init = InitAttr::get(module.getContext(), InitKind::Constant,
+                              builder.getDenseF64ArrayAttr({value}));
     StateOp::create(builder, loc, builder.getStringAttr(name),
                     StateRoleAttr::get(module.getContext(), StateRole::Accumulator),
-                    TypeAttr::get(type), zero);
+                    TypeAttr::get(type), init);
     return symbol(name);
   }
 
@@ -147,6 +147,24 @@ private:
     for (OpOperand &operand : update->getOpOperands().drop_front())
       operand.set(inStep.lookup(operand.get()));
     ClearOp::create(builder, loc, *accumulator, TypeAttr::get(type));
+    return success();
+  }
+
+  // The gradient of each micro-batch counts 1 / K. Where a window is short, at the end of the data, the
+  // runtime makes up for the micro-batches that are missing: it sets the scale, which is 1 otherwise.
+  LogicalResult scaleSeeds() {
+    auto type = RankedTensorType::get({}, builder.getF32Type());
+    FailureOr<FlatSymbolRefAttr> scale = addAccumulator(train.getLoc(), kWindowScale, type, 1.0);
+    if (failed(scale))
+      return failure();
+    for (auto seed : llvm::make_early_inc_range(train.getOps<GradientSeedOp>())) {
+      seed.setScaleAttr(builder.getF32FloatAttr(
+          static_cast<float>(seed.getScale().convertToFloat() / microBatches)));
+      builder.setInsertionPointAfter(seed);
+      Value read = ReadOp::create(builder, seed.getLoc(), type, *scale);
+      auto scaled = MulOp::create(builder, seed.getLoc(), type, seed.getResult(), read);
+      seed.getResult().replaceAllUsesExcept(scaled, scaled);
+    }
     return success();
   }
 

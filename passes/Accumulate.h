@@ -10,6 +10,10 @@ namespace gc {
 /// whole batch; absent where they do.
 inline constexpr llvm::StringLiteral kMixesSamplesAttr = "gc.mixes_samples";
 
+/// The variable by which gradients are scaled besides 1 / K: whoever runs fewer micro-batches before
+/// an update sets it to K / their number. The runtime knows it by this name.
+inline constexpr llvm::StringLiteral kWindowScale = "window_scale";
+
 /// Rewrites @train, and @evaluate where there is one, for a `microBatches`-th of the batch, with
 /// gradients that add up in accumulators, and moves the optimizer to a new function @step. With one
 /// micro-batch nothing changes. Needs the optimizer's updates in @train.

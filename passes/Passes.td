@@ -158,7 +158,7 @@ def FusePass : Pass<"gc-fuse", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::gc::GcDialect"];
 }
 
-def RematerializePass : Pass<"gc-rematerialize", "::mlir::func::FuncOp"> {
+def RematerializePass : Pass<"gc-rematerialize", "::mlir::ModuleOp"> {
   let summary = "computes activations again instead of keeping them";
   let description = [{
     Decides which forward values to keep for the backward pass and clones what makes the others
@@ -182,8 +182,10 @@ def RematerializePass : Pass<"gc-rematerialize", "::mlir::func::FuncOp"> {
     Option<"policy", "policy", "std::string", "\"none\"",
            "none, all, sqrt, checkpoints or budget">,
     Option<"checkpoints", "checkpoints", "int", "1", "how many, for policy=checkpoints">,
-    Option<"budget", "budget", "int64_t", "0",
-           "largest sum of live bytes, variables and inputs left out, for policy=budget">
+    Option<"budget", "budget", "std::string", "\"\"",
+           "largest sum of live bytes, variables and input slots included, such as 600MB or 1GiB, for "
+           "policy=budget">,
+    Option<"reserve", "reserve", "int64_t", "0", "bytes that the target needs throughout">
   ];
   let dependentDialects = ["::gc::GcDialect"];
 }

@@ -15,6 +15,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Pass/Pass.h"
 #include "passes/Passes.h"
+#include "passes/PlanMemory.h"
 #include "passes/analysis/Dependence.h"
 #include "passes/analysis/OpCosts.h"
 
@@ -122,13 +123,36 @@ LogicalResult verifyRematerialization(func::FuncOp function) {
 #include "passes/Passes.h.inc"
 
 namespace {
+
+// "1.5GB" is 10^9, "1.5GiB" 2^30, a bare number bytes.
+std::optional<int64_t> parseBytes(StringRef text) {
+  static constexpr std::pair<StringLiteral, double> units[] = {
+      {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"KB", 1e3},
+      {"MB", 1e6},     {"GB", 1e9},     {"B", 1}};
+  double factor = 1, number = 0;
+  for (auto [unit, size] : units)
+    if (text.consume_back(unit)) {
+      factor = size;
+      break;
+    }
+  if (text.getAsDouble(number) || !(number > 0) || number * factor > 0x1p62)
+    return std::nullopt;
+  return static_cast<int64_t>(number * factor);
+}
+
 struct RematerializePass : impl::RematerializePassBase<RematerializePass> {
   using RematerializePassBase::RematerializePassBase;
+
   void runOnOperation() override {
-    func::FuncOp function = getOperation();
-    auto list = function->getAttrOfType<StringAttr>("gc.list");
-    if (!list || list.getValue() != "micro_batch" || policy == "none")
+    if (policy == "none")
       return;
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (auto list = function->getAttrOfType<StringAttr>("gc.list");
+          list && list.getValue() == "micro_batch" && failed(rematerialize(function)))
+        return signalPassFailure();
+  }
+
+  LogicalResult rematerialize(func::FuncOp function) {
     OpCosts costs;
     FunctionGraph graph =
         stepGraphOf(function, [&](Operation *op) { return costs.seconds(op); });
@@ -140,22 +164,27 @@ struct RematerializePass : impl::RematerializePassBase<RematerializePass> {
     } else if (policy == "checkpoints") {
       plan = keepCheckpoints(graph.graph, checkpoints);
     } else if (policy == "budget") {
+      std::optional<int64_t> bytes = parseBytes(budget.getValue());
+      if (!bytes)
+        return function.emitError() << "budget '" << budget.getValue()
+                                    << "' is not a size above 0, such as 600MB, 1.5GiB or bytes";
+      PlanMemoryOptions memory;
+      memory.reserve = reserve;
+      int64_t always = persistentBytes(getOperation(), memory);
       std::vector<RematPlan> plans = frontier(graph.graph);
-      int64_t bytes = budget;
-      auto fits = llvm::find_if(plans, [&](const RematPlan &p) { return p.peak <= bytes; });
-      if (fits == plans.end()) {
-        function.emitError() << "the budget of " << bytes << " bytes for activations and "
-                             << "workspaces cannot be met: the smallest found is "
-                             << plans.back().peak;
-        return signalPassFailure();
-      }
+      auto fits =
+          llvm::find_if(plans, [&](const RematPlan &p) { return always + p.peak <= *bytes; });
+      if (fits == plans.end())
+        return function.emitError() << "the budget of " << *bytes
+                                    << " bytes cannot be met: the smallest found is "
+                                    << always + plans.back().peak;
       plan = *fits;
     } else {
-      function.emitError() << "unknown policy '" << policy.getValue()
-                           << "': use none, all, sqrt, checkpoints or budget";
-      return signalPassFailure();
+      return function.emitError() << "unknown policy '" << policy.getValue()
+                                  << "': use none, all, sqrt, checkpoints or budget";
     }
     applyRematerialization(graph, plan);
+    return success();
   }
 };
 } // namespace

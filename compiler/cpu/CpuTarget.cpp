@@ -3,6 +3,7 @@
 #include "compiler/cpu/LibraryCalls.h"
 #include "dialects/OpName.h"
 #include "passes/analysis/Liveness.h"
+#include "passes/analysis/OpCosts.h"
 #include <numeric>
 
 using namespace mlir;
@@ -131,6 +132,8 @@ public:
     auto command = std::make_unique<plan::CommandT>();
     command->name = displayName(op);
     command->recomputed = op->hasAttr("gc.recomputed");
+    if (auto number = op->getAttrOfType<IntegerAttr>("gc.op"))
+      command->op = static_cast<int32_t>(number.getInt());
     command->operation.Set(std::move(operation));
     commands.push_back(std::move(command));
   }
@@ -153,6 +156,7 @@ public:
     auto cost = cast<CostOpInterface>(op);
     commands[first]->flops = cost.getFlops();
     commands[first]->bytes_moved = cost.getBytesMoved();
+    commands[first]->seconds_predicted = OpCosts().seconds(op);
   }
 
   int workspace() const { return buffers.workspace; }

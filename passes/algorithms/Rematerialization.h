@@ -34,7 +34,7 @@ RematPlan keepCheckpoints(const StepGraph &graph, int count);
 RematPlan keepSquareRoot(const StepGraph &graph);
 
 struct FrontierOptions {
-  int rungs = 40;          // targets between the largest and the smallest peak
+  int rungs = 36;          // targets between the largest and the smallest peak
   size_t looks = 8;        // candidates simulated for each decision
   size_t exchanges = 100;  // tried per rung: keep one value instead of another
   int lowered = 3;         // checkpointings from which smaller peaks are sought

@@ -47,27 +47,39 @@ std::vector<Retention> retentionOf(const StepGraph &graph, const Schedule &sched
 Scheduler::Scheduler(const StepGraph &graph) : graph(graph), droppable(graph.values.size()) {
   for (size_t v = 0; v < graph.values.size(); ++v)
     droppable[v] = canDrop(graph, static_cast<int>(v));
+  instance.assign(graph.values.size(), -1);
+  isOriginal.assign(graph.values.size(), 0);
+  changed.assign(graph.values.size(), 0);
+  for (; forward < static_cast<int>(graph.ops.size()) && !graph.ops[forward].backward; ++forward)
+    run(forward);
+  forwardSchedule = schedule;
+  forwardInstance = instance;
+  forwardOriginal = isOriginal;
+  forwardChanged = changed;
 }
 
 const Schedule &Scheduler::build(const std::vector<Retention> &retention) {
   decisions = &retention;
-  instance.assign(graph.bytes.size(), -1);
-  isOriginal.assign(graph.bytes.size(), 0);
-  changed.assign(graph.bytes.size(), 0);
-  schedule.clear();
-  for (size_t i = 0; i < graph.ops.size(); ++i) {
-    const FlatGraph::Op &op = graph.ops[i];
-    forgetAfter.clear();
-    if (op.backward)
-      for (int value : graph.list(op.operands))
-        require(value);
-    execute(static_cast<int>(i), false);
-    for (int value : graph.list(op.changes))
-      changed[value] = 1;
-    for (int value : forgetAfter)
-      instance[value] = -1;
-  }
+  schedule = forwardSchedule;
+  instance = forwardInstance;
+  isOriginal = forwardOriginal;
+  changed = forwardChanged;
+  for (int i = forward; i < static_cast<int>(graph.ops.size()); ++i)
+    run(i);
   return schedule;
+}
+
+void Scheduler::run(int index) {
+  const FlatGraph::Op &op = graph.ops[index];
+  forgetAfter.clear();
+  if (op.backward)
+    for (int value : graph.list(op.operands))
+      require(value);
+  execute(index, false);
+  for (int value : graph.list(op.changes))
+    changed[value] = 1;
+  for (int value : forgetAfter)
+    instance[value] = -1;
 }
 
 // Whether the instance at hand may be read in backward. What cannot be made again always may: its

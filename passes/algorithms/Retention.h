@@ -35,6 +35,7 @@ public:
   const FlatGraph &flat() const { return graph; }
 
 private:
+  void run(int op);
   bool available(int value) const;
   void require(int value);
   void execute(int op, bool again);
@@ -46,6 +47,11 @@ private:
   std::vector<char> isOriginal, changed;
   std::vector<int> forgetAfter;
   Schedule schedule;
+  // What is the same whatever is decided: ops up to the first backward one.
+  int forward = 0;
+  Schedule forwardSchedule;
+  std::vector<int> forwardInstance;
+  std::vector<char> forwardOriginal, forwardChanged;
 };
 
 /// Takes recomputation out of a schedule where its value could have been held since its last use

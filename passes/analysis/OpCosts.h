@@ -3,29 +3,53 @@
 #define GC_PASSES_ANALYSIS_OPCOSTS_H
 
 #include "mlir/IR/Operation.h"
-#include "llvm/ADT/StringMap.h"
+#include <array>
 
 namespace gc {
 
-/// Two numbers that bound any op, and what starting one costs.
+/// What ops use up. A machine does so much of each in a second.
+enum class Resource {
+  Start,              // an op
+  ConvForward,        // FLOPs of convolutions, those of unused vector lanes included
+  ConvData,           // and of their gradients
+  ConvWeights,        //
+  ConvWeightsStrided, // with a stride and more than one tap; only half as fast
+  MatMul,             // FLOPs of matrix products
+  Attention,          // FLOPs of attention's products; its softmax slows them down
+  ProductBytes,       // bytes that these move
+  StreamBytes,        // bytes of pointwise kernels
+  RowBytes,           // bytes of all other kernels: statistics, pools, reductions, moves
+  Arithmetic,         // FLOPs of generated kernels
+};
+constexpr size_t resourceCount = 11;
+using Amounts = std::array<double, resourceCount>; // one for each resource
+
+/// The name of a rate in files.
+const char *rateName(size_t resource);
+
+/// What a machine does of each resource in a second. There is one rate for bytes in the cache and
+/// out of it: an op of a training step seldom finds its operands cached, and pointwise kernels
+/// below 20 MB were seen at 54 GB/s, larger ones at 46. The defaults are medians of three runs of
+///   gc-run --calibrate=FILE --threads=2
+/// on two cores of an EPYC of the fourth generation (Zen 4, 32 MiB of L3).
 struct Roofline {
-  double flopsPerSecond = 160e9;
-  double bytesPerSecond = 30e9;
-  double startSeconds = 5e-6;
+  Amounts perSecond = {1.81e6, 207e9,  219e9,  201e9,  110e9, 214e9,
+                       141e9,  17.5e9, 49.4e9, 28.9e9, 163e9};
+
+  /// The attribute `gc.roofline` of the module around `op`, else the defaults.
+  static Roofline of(mlir::Operation *op);
+  void set(mlir::Operation *module) const;
 };
 
-/// Seconds of ops: measured where a profile has them, else from the roofline.
+/// What an op uses up. The parts of an op's time are added, not the largest taken: kernels overlap
+/// little of loading and computing, and the sum fits measurements better.
+Amounts workOf(mlir::Operation *op);
+
+/// Seconds of an op: its attribute `gc.seconds` where it was measured, else by the roofline. Both
+/// are set by setCosts in `compiler/Costs.h`; clones inherit them.
 class OpCosts {
 public:
-  explicit OpCosts(Roofline roofline = {}) : roofline(roofline) {}
-  /// `name` as displayName gives it.
-  void setMeasured(llvm::StringRef name, double seconds) { measured[name] = seconds; }
-  bool hasMeasured() const { return !measured.empty(); }
   double seconds(mlir::Operation *op) const;
-
-private:
-  Roofline roofline;
-  llvm::StringMap<double> measured;
 };
 
 } // namespace gc

@@ -46,20 +46,28 @@ Result<void> writeTrace(const std::string &path, const std::string &model,
   return writeFileAtomically(path, dump({{"displayTimeUnit", "ms"}, {"traceEvents", events}}));
 }
 
-Result<void> writeProfile(const std::string &path, const std::string &model,
+Result<void> writeProfile(const std::string &path, const TrainingReport &run,
                           const std::vector<CommandTime> &commands) {
   json ops = json::array();
   for (const CommandTime &command : commands)
     if (command.executions > 0)
-      ops.push_back({{"name", command.name},
+      ops.push_back({{"op", command.op},
+                     {"name", command.name},
                      {"list", command.list},
                      {"implementation", command.implementation},
                      {"seconds", command.seconds / static_cast<double>(command.executions)},
+                     {"median_seconds", command.medianSeconds},
+                     {"seconds_predicted", command.secondsPredicted},
                      {"executions", command.executions},
                      {"flops", command.flops},
                      {"bytes_moved", command.bytesMoved},
                      {"recomputed", command.recomputed}});
-  return writeFileAtomically(path, dump({{"model", model}, {"ops", ops}}));
+  return writeFileAtomically(path, dump({{"model", run.model},
+                                         {"device", run.device},
+                                         {"threads", run.threads},
+                                         {"batch", run.batch},
+                                         {"micro_batches", run.microBatches},
+                                         {"ops", ops}}));
 }
 
 } // namespace gc::runtime

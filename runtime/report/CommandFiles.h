@@ -4,6 +4,7 @@
 
 #include "runtime/Error.h"
 #include "runtime/report/CommandTime.h"
+#include "runtime/report/TrainingReport.h"
 
 #include <string>
 #include <vector>
@@ -14,10 +15,13 @@ namespace gc::runtime {
 Result<void> writeTrace(const std::string &path, const std::string &model,
                         const std::vector<CommandTime> &commands);
 
-/// Mean seconds of each op, which `gc-compile --costs` reads. Atomic.
-///   {"model": ..., "ops": [{"name", "list", "implementation", "seconds", "executions", "flops",
+/// Seconds of each command, which `gc-compile --costs` reads. Atomic.
+///   {"model", "device", "threads", "batch", "micro_batches", "ops": [{"op", "name", "list",
+///    "implementation", "seconds", "median_seconds", "seconds_predicted", "executions", "flops",
 ///    "bytes_moved", "recomputed"}]}
-Result<void> writeProfile(const std::string &path, const std::string &model,
+/// `seconds` is the mean. Commands of one op share its number; the first has the op's flops, bytes
+/// and prediction.
+Result<void> writeProfile(const std::string &path, const TrainingReport &run,
                           const std::vector<CommandTime> &commands);
 
 } // namespace gc::runtime

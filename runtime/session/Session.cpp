@@ -19,7 +19,18 @@ struct List {
   std::vector<std::unique_ptr<hal::CommandBuffer>> buffers;
   std::vector<hal::CommandTime> times; // sized before the first step
   std::vector<CommandProfile> profile;
+  std::vector<float> recent; // kProfiledExecutions times of each command, in turn
   std::vector<std::string> implementations;
+
+  double median(size_t command) const {
+    auto first = recent.begin() + static_cast<ptrdiff_t>(command * kProfiledExecutions);
+    auto count = std::min<uint64_t>(profile[command].executions, kProfiledExecutions);
+    if (count == 0)
+      return 0;
+    std::vector<float> times(first, first + static_cast<ptrdiff_t>(count));
+    std::sort(times.begin(), times.end());
+    return (times[(count - 1) / 2] + times[count / 2]) / 2;
+  }
 };
 
 } // namespace
@@ -54,6 +65,7 @@ struct Session::State {
     size_t n = list.buffers[0]->size();
     list.times.resize(n);
     list.profile.resize(n);
+    list.recent.resize(n * kProfiledExecutions);
     for (size_t i = 0; i < n; ++i)
       list.implementations.push_back(list.buffers[0]->implementation(i));
     for (size_t i = 0; i < n; ++i) {
@@ -64,6 +76,8 @@ struct Session::State {
       entry.list = name;
       entry.flops = command.flops();
       entry.bytesMoved = command.bytes_moved();
+      entry.secondsPredicted = command.seconds_predicted();
+      entry.op = command.op();
       entry.recomputed = command.recomputed();
     }
     return {};
@@ -87,10 +101,11 @@ struct Session::State {
     if (done)
       for (size_t i = 0; i < list.profile.size(); ++i) {
         CommandProfile &entry = list.profile[i];
-        entry.executions += 1;
+        size_t turn = entry.executions++ % kProfiledExecutions;
         entry.lastBegin = list.times[i].begin - began;
         entry.lastSeconds = list.times[i].end - list.times[i].begin;
         entry.seconds += entry.lastSeconds;
+        list.recent[i * kProfiledExecutions + turn] = static_cast<float>(entry.lastSeconds);
       }
     return done;
   }
@@ -224,7 +239,10 @@ uint64_t Session::transientsInStep() const { return state_->device->allocations(
 std::vector<CommandProfile> Session::profile() const {
   std::vector<CommandProfile> all;
   for (const List *list : {&state_->once, &state_->microBatch, &state_->step, &state_->evaluate})
-    all.insert(all.end(), list->profile.begin(), list->profile.end());
+    for (size_t i = 0; i < list->profile.size(); ++i) {
+      all.push_back(list->profile[i]);
+      all.back().medianSeconds = list->median(i);
+    }
   return all;
 }
 

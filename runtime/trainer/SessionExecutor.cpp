@@ -48,7 +48,8 @@ std::vector<CommandTime> SessionExecutor::commandTimes() const {
   for (const CommandProfile &profile : session.profile())
     times.push_back({std::string(profile.name), std::string(profile.implementation),
                      std::string(profile.list), profile.flops, profile.bytesMoved,
-                     profile.recomputed, profile.executions, profile.seconds, profile.lastBegin,
+                     profile.secondsPredicted, profile.op, profile.recomputed, profile.executions,
+                     profile.seconds, profile.medianSeconds, profile.lastBegin,
                      profile.lastSeconds});
   return times;
 }

@@ -52,7 +52,7 @@ static Result<void> saveResults(VariableStore &store, StepExecutor &executor,
     if (Result<void> done = writeTrace(options.trace, report.model, times); !done)
       return done;
   if (!options.profile.empty())
-    if (Result<void> done = writeProfile(options.profile, report.model, times); !done)
+    if (Result<void> done = writeProfile(options.profile, report, times); !done)
       return done;
   if (!options.html.empty())
     if (Result<void> done = writeHtmlReport(options.html, report, executor.plan()); !done)

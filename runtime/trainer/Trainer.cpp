@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstring>
 
 namespace gc::runtime {
 
@@ -33,17 +34,26 @@ Result<std::unique_ptr<Trainer>> Trainer::create(StepExecutor &executor, const P
   if (schedule.limit)
     t.samples = std::min<int64_t>(
         t.samples, static_cast<int64_t>(std::min<uint64_t>(*schedule.limit, INT64_MAX)));
-  if (t.samples < batch)
-    return badInput(fmt::format("{} samples are less than one batch of {}; use more data{} or "
-                                "generate the model with a smaller --batch",
-                                t.samples, batch, schedule.limit ? " (--limit)" : ""));
   if (schedule.evaluate && !data.test)
     return badInput(
         fmt::format("--evaluate needs a test split, which '{}' does not have", data.description));
   if (schedule.evaluate && executor.plan().evaluate_loss() < 0)
     return badInput("--evaluate: this plan has no commands for inference; compile the model with "
                     "--evaluate");
-  t.epochSteps = static_cast<uint64_t>(t.samples / batch);
+  for (const plan::Variable *variable : *executor.plan().variables())
+    if (variable->name()->string_view() == "window_scale")
+      t.windowScale = variable->buffer();
+  // What is left of an epoch after its whole batches makes a short window, where the plan has a way to
+  // weigh it; else it is dropped.
+  t.epochMicroBatches = t.windowScale && !data.endless ? t.samples / inputs.microBatch
+                                                       : t.samples / batch * t.microBatches;
+  t.epochSteps = static_cast<uint64_t>((t.epochMicroBatches + t.microBatches - 1) / t.microBatches);
+  if (t.epochSteps == 0)
+    return badInput(fmt::format("{} samples are less than one {} of {}; use more data{} or "
+                                "generate the model with a smaller --batch",
+                                t.samples, t.windowScale ? "micro-batch" : "batch",
+                                t.windowScale ? inputs.microBatch : batch,
+                                schedule.limit ? " (--limit)" : ""));
   if (schedule.steps)
     t.finalStep = *schedule.steps;
   else if (schedule.epochs || !data.endless) {
@@ -86,22 +96,44 @@ void Trainer::startLoader() {
   uint64_t steps = finalStep - where.step;
   if (schedule.evaluate)
     steps = std::min(steps, epochSteps - where.stepInEpoch);
+  // Every window but the last of an epoch is whole.
+  auto microBatchesBefore = [&](uint64_t step) {
+    return step / epochSteps * static_cast<uint64_t>(epochMicroBatches) +
+           step % epochSteps * static_cast<uint64_t>(microBatches);
+  };
   LoaderRun run;
   run.dataset = data.train.get();
   run.samples = samples;
-  run.microBatchesPerEpoch = static_cast<int64_t>(epochSteps) * microBatches;
-  run.begin = position * static_cast<uint64_t>(microBatches);
-  run.end = (position + steps) * static_cast<uint64_t>(microBatches);
+  run.microBatchesPerEpoch = epochMicroBatches;
+  run.begin = microBatchesBefore(position);
+  run.end = microBatchesBefore(position + steps);
   run.shuffle = schedule.shuffle;
   run.seed = where.seed;
   loader->start(run);
+}
+
+Result<void> Trainer::scaleWindow(int64_t count) {
+  float scale = static_cast<float>(static_cast<double>(microBatches) / static_cast<double>(count));
+  Result<std::byte *> bytes = executor.map(*windowScale);
+  if (!bytes)
+    return bytes.error();
+  std::memcpy(*bytes, &scale, sizeof scale);
+  return executor.unmap(*windowScale, /*written=*/true);
 }
 
 Result<void> Trainer::oneStep() {
   Clock::time_point begin = Clock::now();
   double loss = 0, correct = 0, waited = 0;
   const plan::Plan &plan = executor.plan();
-  for (int64_t micro = 0; micro < microBatches; ++micro) {
+  // The last window of an epoch has what is left.
+  int64_t window = std::min(
+      microBatches, epochMicroBatches - static_cast<int64_t>(where.stepInEpoch) * microBatches);
+  if (window < microBatches) {
+    std::fill(microBatchLoss.begin(), microBatchLoss.end(), 0.0f);
+    if (Result<void> done = scaleWindow(window); !done)
+      return done;
+  }
+  for (int64_t micro = 0; micro < window; ++micro) {
     Clock::time_point wait = Clock::now();
     Result<Loader::MicroBatch> loaded = loader->acquire();
     if (!loaded)
@@ -124,16 +156,19 @@ Result<void> Trainer::oneStep() {
   }
   if (Result<void> done = executor.runStep(); !done)
     return done;
+  if (window < microBatches)
+    if (Result<void> done = scaleWindow(microBatches); !done)
+      return done;
   if (afterUpdate)
     if (Result<void> done = afterUpdate(microBatchLoss); !done)
       return done;
-  loss /= static_cast<double>(microBatches);
+  loss /= static_cast<double>(window);
   report.stepSeconds.push_back(static_cast<float>(secondsSince(begin)));
   report.loss.push_back(static_cast<float>(loss));
   report.loaderWaitSeconds += waited;
   report.steps += 1;
   correctInEpoch += correct;
-  seenInEpoch += static_cast<double>(plan.batch());
+  seenInEpoch += static_cast<double>(window * inputs.microBatch);
   if (plan.correct() >= 0)
     report.accuracy = correctInEpoch / seenInEpoch;
 

@@ -73,6 +73,8 @@ private:
           const TrainingSchedule &schedule, Progress *progress, TrainingReport &report)
       : executor(executor), inputs(inputs), data(data), schedule(schedule), progress(progress),
         report(report) {}
+  /// Lets the gradients of `count` micro-batches weigh as those of a whole window.
+  Result<void> scaleWindow(int64_t count);
   Result<void> prepareLoader();
   Result<void> oneStep();
   void startLoader();
@@ -86,6 +88,8 @@ private:
   TrainingReport &report;
 
   int64_t samples = 0, microBatches = 1;
+  int64_t epochMicroBatches = 0;
+  std::optional<uint32_t> windowScale; // buffer by which gradients of a short window are scaled
   uint64_t epochSteps = 0, finalStep = 0;
   TrainingPosition where;
   double correctInEpoch = 0, seenInEpoch = 0;

@@ -6,13 +6,16 @@
 // A quarter of the batch everywhere, a quarter of the gradient's seed; the update moves to @step.
 // CHECK:       gc.parameter @w : tensor<3x4xf32>
 // CHECK-NEXT:  gc.state @w.gradient accumulator : tensor<3x4xf32> = <constant, [0.{{0*}}e+00]>
+// CHECK-NEXT:  gc.state @window_scale accumulator : tensor<f32> = <constant, [1.{{0*}}e+00]>
 // CHECK-LABEL: func.func @train(
 // CHECK-SAME:    %[[X:.*]]: tensor<2x4xf32> {gc.input = "image"}, %[[L:.*]]: tensor<2xi32>
 // CHECK-SAME:    attributes {gc.list = "micro_batch"}
 // CHECK-NEXT:    %[[W:.*]] = gc.read @w : tensor<3x4xf32>
 // CHECK-NEXT:    %[[Y:.*]] = gc.linear %[[X]], %[[W]] : (tensor<2x4xf32>, tensor<3x4xf32>) -> tensor<2x3xf32>
 // CHECK-NEXT:    %[[LOSS:.*]], %[[LSE:.*]] = gc.cross_entropy %[[Y]], %[[L]] : {{.*}} -> (tensor<f32>, tensor<2xf32>)
-// CHECK-NEXT:    %[[D:.*]] = gc.gradient_seed {scale = 2.500000e-01 : f32}
+// CHECK-NEXT:    %[[SEED:.*]] = gc.gradient_seed {scale = 2.500000e-01 : f32}
+// CHECK-NEXT:    %[[WINDOW:.*]] = gc.read @window_scale : tensor<f32>
+// CHECK-NEXT:    %[[D:.*]] = gc.mul %[[SEED]], %[[WINDOW]]
 // CHECK-NEXT:    %[[DY:.*]] = gc.cross_entropy_grad %[[Y]], %[[L]], %[[LSE]], %[[D]] : {{.*}} -> tensor<2x3xf32>
 // CHECK-NEXT:    %[[DW:.*]] = gc.linear_grad_weight %[[X]], %[[DY]] : (tensor<2x4xf32>, tensor<2x3xf32>) -> tensor<3x4xf32>
 // CHECK-NEXT:    gc.accumulate @w.gradient, %[[DW]] : tensor<3x4xf32>

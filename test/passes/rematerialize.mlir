@@ -1,6 +1,8 @@
 // RUN: gc-opt %s --gc-autodiff --gc-rematerialize="policy=all" | FileCheck %s
 // RUN: gc-opt %s --gc-autodiff --gc-rematerialize="policy=none" | FileCheck %s --check-prefix=NONE
 // RUN: not gc-opt %s --gc-autodiff --gc-rematerialize="policy=budget budget=64" 2>&1 | FileCheck %s --check-prefix=BUDGET
+// RUN: not gc-opt %s --gc-autodiff --gc-rematerialize="policy=budget budget=-1GB" 2>&1 | FileCheck %s --check-prefix=SIZE
+// RUN: gc-opt %models/convnet.mlir --gc-train="policy=budget budget=8.2MB" | FileCheck %s --check-prefix=TRAIN
 // RUN: not gc-opt %s --gc-autodiff --gc-rematerialize="policy=some" 2>&1 | FileCheck %s --check-prefix=POLICY
 
 // Everything that backward needs is computed again before it, marked; running statistics are not.
@@ -18,7 +20,10 @@
 // NONE-NOT:     gc.recomputed
 // NONE:         return
 
-// BUDGET: error: the budget of 64 bytes for activations and workspaces cannot be met: the smallest found is
+// BUDGET: error: the budget of 64 bytes cannot be met: the smallest found is
+// SIZE: error: budget '-1GB' is not a size above 0
+// TRAIN: module {{.*}}gc.arena_bytes = 81{{[0-9]+}}
+// TRAIN: gc.recomputed
 // POLICY: error: unknown policy 'some': use none, all, sqrt, checkpoints or budget
 gc.parameter @w1 : tensor<4x3x3x2xf32> = #gc.init<constant, [0.0]>
 gc.parameter @s : tensor<4xf32> = #gc.init<constant, [1.0]>

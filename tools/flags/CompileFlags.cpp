@@ -48,7 +48,10 @@ void CompileFlags::add(CLI::App &app) {
   remember(app.add_option("--budget", budget,
                           "Peak of all bytes, such as 1.5GB (10^9), 1.5GiB (2^30) or plain bytes"),
            group);
-  remember(app.add_option("--costs", c.costs, "Measured seconds per op, from gc-run --profile"),
+  remember(app.add_option(
+               "--costs", c.costs,
+               "What ops cost: seconds of each from gc-run --profile, or this machine's rates "
+               "from gc-run --calibrate (default: rates of the machine it was developed on)"),
            group);
   remember(app.add_option("--target", c.target, "What to compile for, such as sm_80 (cuda)"),
            "Device");

@@ -16,6 +16,9 @@ Examples:
   gc-run net.plan --data=batch.safetensors --load=start.safetensors --save=end.safetensors
   gc-run mnist.mlir --data=fashion-mnist --epochs=9 --checkpoint=run --resume=run
   gc-run resnet.mlir --budget=600MB --verify
+  gc-run resnet.mlir --data=synthetic --steps=9 --profile=costs.json
+  gc-run resnet.mlir --data=synthetic --budget=1GB --costs=costs.json
+  gc-run --calibrate=machine.json
   gc-run --selftest --device=cpu
 
 Exit codes: 0 done, 1 the run failed, 2 bad usage or input, 3 the budget cannot be met,
@@ -42,7 +45,8 @@ void addDataFlags(CLI::App &app, Arguments &a, Raw &raw) {
       ->group(group);
   raw.epochs = app.add_option("--epochs", raw.epochCount,
                               "Epochs in all, also after --resume (default: 1; synthetic data: 20 "
-                              "steps). The incomplete last batch of an epoch is dropped")
+                              "steps). What is left of an epoch after its last whole batch is "
+                              "dropped; with --accumulate, after its last whole micro-batch")
                    ->check(countValidator())
                    ->group(group);
   raw.steps = app.add_option("--steps", raw.stepCount, "Steps in all, instead of epochs")
@@ -72,6 +76,10 @@ void addDeviceFlags(CLI::App &app, Arguments &a) {
       ->group(group);
   app.add_option("--threads", a.train.threads, "Threads of the cpu device (default: all cores)")
       ->check(CLI::Range(1, 4096))
+      ->group(group);
+  app.add_option("--calibrate", a.calibrate,
+                 "Measure what this machine does in a second and write it for --costs; takes two "
+                 "minutes and no model")
       ->group(group);
   app.add_flag("--selftest", a.selftest, "Run the conformance suite on the device, with a verdict")
       ->group(group);
@@ -122,7 +130,11 @@ Result<void> checkVerify(const Arguments &a, const Raw &raw) {
 }
 
 Result<void> finish(Arguments &a, Raw &raw, CompileFlags &compileFlags) {
-  if (a.model.empty() && !a.selftest)
+  if (!a.calibrate.empty() && (!a.model.empty() || a.selftest))
+    return badInput("--calibrate measures the machine: it takes no model and no --selftest");
+  if (!a.calibrate.empty() && !a.train.device.empty() && a.train.device != "cpu")
+    return badInput("--calibrate measures the cpu device; leave --device out");
+  if (a.model.empty() && !a.selftest && a.calibrate.empty())
     return badInput("gc-run needs a model: MODEL.mlir, PLAN or - (see gc-run --help)");
   if (a.verify)
     if (Result<void> fine = checkVerify(a, raw); !fine)

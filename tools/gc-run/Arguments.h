@@ -11,6 +11,7 @@
 struct Arguments {
   std::string model; // IR, a plan, or "-"
   bool selftest = false, verify = false;
+  std::string calibrate; // file for what the machine does in a second; empty: train
   gc::CompileOptions compile;
   gc::runtime::TrainOptions train;
   std::string compileFlag; // the first given that a finished plan cannot follow any more

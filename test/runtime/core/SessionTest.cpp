@@ -66,6 +66,8 @@ TEST(Session, RunsSlotsAndReadsMetrics) {
   ASSERT_EQ(profile.size(), 1u);
   EXPECT_EQ(profile[0].executions, 2u);
   EXPECT_GT(profile[0].seconds, 0.0);
+  // Of two executions the median is the mean; times are kept in single precision.
+  EXPECT_NEAR(profile[0].medianSeconds, profile[0].seconds / 2, 1e-6 * profile[0].seconds);
   EXPECT_EQ((*session)->describe("micro_batch").size(), 1u);
 }
 

@@ -125,17 +125,30 @@ TEST(EventFile, FramesItsRecords) {
 TEST(CommandFiles, TraceAndProfile) {
   TestDirectory directory;
   std::vector<CommandTime> times = {
-      {"conv1", "kernel", "micro_batch", 10, 20, false, 4, 2, 1.5, 0.25},
-      {"unused", "kernel", "evaluate", 0, 0, false, 0, 0, 0, 0}};
+      {"conv1", "kernel", "micro_batch", 10, 20, 0.125, 7, false, 4, 2, 0.375, 1.5, 0.25},
+      {"unused", "kernel", "evaluate", 0, 0, 0, 8, false, 0, 0, 0, 0, 0}};
+  TrainingReport run;
+  run.model = "net";
+  run.threads = 2;
+  run.batch = 16;
+  run.microBatches = 4;
   ASSERT_TRUE(writeTrace(directory.file("t"), "net", times).ok());
-  ASSERT_TRUE(writeProfile(directory.file("p"), "net", times).ok());
+  ASSERT_TRUE(writeProfile(directory.file("p"), run, times).ok());
   json trace = json::parse(directory.read("t")), profile = json::parse(directory.read("p"));
   json last = trace["traceEvents"].back();
   EXPECT_EQ(last["name"], "conv1");
   EXPECT_EQ(last["ts"], 1.5e6);
   EXPECT_EQ(last["dur"], 0.25e6);
   ASSERT_EQ(profile["ops"].size(), 1u);
-  EXPECT_EQ(profile["ops"][0]["seconds"], 0.5);
+  EXPECT_EQ(profile["model"], "net");
+  EXPECT_EQ(profile["threads"], 2);
+  EXPECT_EQ(profile["batch"], 16);
+  EXPECT_EQ(profile["micro_batches"], 4);
+  const json &op = profile["ops"][0];
+  EXPECT_EQ(op["op"], 7);
+  EXPECT_EQ(op["seconds"], 0.5);
+  EXPECT_EQ(op["median_seconds"], 0.375);
+  EXPECT_EQ(op["seconds_predicted"], 0.125);
 }
 
 TEST(Progress, LinesOrOneThatRewritesItself) {

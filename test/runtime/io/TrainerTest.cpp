@@ -34,7 +34,7 @@ struct Numbers final : Dataset {
 /// saw. Loss: the mean of the valid samples. Correct: those with label 0.
 class FakeExecutor final : public StepExecutor {
 public:
-  FakeExecutor() {
+  explicit FakeExecutor(bool weighsWindows = false) {
     using namespace plan;
     auto buffer = [&](const char *name, DType dtype, std::vector<int64_t> shape) {
       uint64_t bytes = dtype == DType_I64 ? 8 : 4;
@@ -48,8 +48,10 @@ public:
       buffer("image", DType_F32, {2, 2});
       buffer("label", DType_I64, {2});
     }
-    for (const char *name : {"loss", "correct", "evaluate_loss", "evaluate_correct", "weight"})
+    for (const char *name :
+         {"loss", "correct", "evaluate_loss", "evaluate_correct", "weight", "window_scale"})
       buffer(name, DType_F32, {1});
+    set(9, 1);
     std::vector<uint32_t> imageSlots = {0, 2}, labelSlots = {1, 3};
     std::vector<flatbuffers::Offset<Input>> inputs = {
         CreateInputDirect(builder, "image", &imageSlots),
@@ -58,6 +60,10 @@ public:
     auto init = CreateInitializer(builder, InitKind_Constant, 0.5);
     std::vector<flatbuffers::Offset<Variable>> variables = {
         CreateVariableDirect(builder, "weight", 8, VariableRole_Parameter, init, &one)};
+    if (weighsWindows)
+      variables.push_back(CreateVariableDirect(builder, "window_scale", 9, VariableRole_Accumulator,
+                                               CreateInitializer(builder, InitKind_Constant, 1),
+                                               &one));
     auto target = CreateTargetDirect(builder, "fake");
     auto memoryTable = CreateMemory(builder, 4);
     builder.Finish(CreatePlanDirect(builder, 1, "fake", target, 4, 2, 1, 100, memoryTable, &buffers,
@@ -73,7 +79,7 @@ public:
   Result<void> runOnce() override { return {}; }
   Result<void> runMicroBatch(size_t slot) override {
     compute(slot, 4);
-    sum += number(2 * slot, 0) + number(2 * slot, 2);
+    sum += number(9, 0) * (number(2 * slot, 0) + number(2 * slot, 2));
     if (onMicroBatch)
       onMicroBatch();
     return {};
@@ -123,7 +129,8 @@ private:
 };
 
 struct FakeRun {
-  explicit FakeRun(int64_t train = 10, int64_t test = 5) {
+  explicit FakeRun(int64_t train = 10, int64_t test = 5, bool weighsWindows = false)
+      : executor(weighsWindows) {
     data.description = "numbers";
     data.train = std::make_unique<Numbers>(train);
     if (test)
@@ -156,6 +163,18 @@ TEST(Trainer, EpochsDropTheIncompleteBatch) {
   EXPECT_DOUBLE_EQ(*run.report.accuracy, 3 / 8.0); // 0, 3 and 6 have the label 0
   EXPECT_EQ(run.report.memory.measuredPeakBytes, 100u);
   EXPECT_FALSE(run.report.interrupted);
+}
+
+TEST(Trainer, AShortLastWindowWeighsAsAWholeOne) {
+  FakeRun run(11, 0, true); // two whole windows, one of a single micro-batch, one sample dropped
+  run.options.schedule.epochs = 2;
+  ASSERT_TRUE(run.go().ok());
+  EXPECT_EQ(run.executor.steps, 6u);
+  EXPECT_EQ(run.report.loss, (std::vector<float>{1.5, 5.5, 8.5, 1.5, 5.5, 8.5}));
+  EXPECT_DOUBLE_EQ(*run.report.accuracy, 4 / 10.0); // 0, 3, 6 and 9
+  // Samples 8 and 9 count twice, for the micro-batch that is missing; then the scale is 1 again.
+  EXPECT_EQ(run.executor.number(8, 0), 0.5f + 2 * (6 + 22 + 2 * 17));
+  EXPECT_EQ(run.executor.number(9, 0), 1.0f);
 }
 
 TEST(Trainer, EvaluationCountsEverySampleOnce) {

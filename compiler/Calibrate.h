@@ -1,0 +1,39 @@
+//===- Calibrate.h - a machine's rates from profiles ------------*- C++ -*-===//
+//
+// Plain types only, as in Compile.h.
+//
+//===----------------------------------------------------------------------===//
+#ifndef GC_COMPILER_CALIBRATE_H
+#define GC_COMPILER_CALIBRATE_H
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gc {
+
+/// A network and the files that gc-run --profile wrote for it: the same step, several times.
+struct ProfiledNetwork {
+  std::string text; // gc IR
+  std::vector<std::string> profiles;
+};
+
+struct Calibration {
+  std::string error;                                 // why there is none; empty when all is well
+  std::vector<std::pair<std::string, double>> rates; // the roofline, by name
+  struct Fit {
+    std::string model;
+    double measuredSeconds = 0, predictedSeconds = 0; // of a step
+  };
+  std::vector<Fit> fits;
+
+  /// What --costs reads: {machine, threads, roofline{...}, networks[...]}.
+  std::string json(const std::string &machine, int threads) const;
+};
+
+/// The rates that explain the measured ops best.
+Calibration calibrate(const std::vector<ProfiledNetwork> &networks, int threads);
+
+} // namespace gc
+
+#endif

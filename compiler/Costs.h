@@ -1,0 +1,26 @@
+//===- Costs.h - measured costs of ops --------------------------*- C++ -*-===//
+#ifndef GC_COMPILER_COSTS_H
+#define GC_COMPILER_COSTS_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include <string>
+
+namespace gc {
+
+/// What a file of costs has to agree with, besides the ops themselves.
+struct CostsFor {
+  int64_t microBatches = 1;
+  int threads = 1;
+};
+
+/// Numbers the ops of each list (`gc.op`, which commands and profiles carry) as the pipeline left
+/// them: before any is recomputed or moved. Without a file that is all. With one, OpCosts
+/// knows what was measured: the seconds of each op where `file` is a profile of this very step
+/// (gc-run --profile), what the machine does in a second where it is a calibration
+/// (gc-run --calibrate). Returns why the file cannot be used, in one line that says
+/// what to do; empty when all is well. Warns where it was measured with other threads.
+std::string setCosts(mlir::ModuleOp module, const std::string &file, const CostsFor &step);
+
+} // namespace gc
+
+#endif
