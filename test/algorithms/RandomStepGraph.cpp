@@ -144,9 +144,9 @@ private:
   std::mt19937 &random;
   const GraphTraits &traits;
   GraphBuilder b;
-  std::vector<int> readable;            // what forward ops may read
-  std::vector<std::vector<int>> madeBy; // values, of each forward op
-  std::vector<int> variableOf;          // of each forward op, or -1
+  std::vector<int> readable;                // what forward ops may read
+  std::vector<std::vector<int>> madeBy;     // values, of each forward op
+  std::vector<int> variableOf;              // of each forward op, or -1
   std::vector<std::pair<int, int>> pending; // updates that come last
   int gradient = -1;
 };
@@ -158,7 +158,9 @@ StepGraph randomStepGraph(std::mt19937 &random, const GraphTraits &traits) {
 }
 
 StepGraph residualNetwork(std::mt19937 &random, int blocks) {
-  auto pick = [&](int from, int to) { return std::uniform_int_distribution<int>(from, to)(random); };
+  auto pick = [&](int from, int to) {
+    return std::uniform_int_distribution<int>(from, to)(random);
+  };
   struct Block {
     int variable, input, convolved, normed, statistics, active;
     int64_t bytes;

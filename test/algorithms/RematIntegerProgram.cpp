@@ -224,8 +224,7 @@ private:
     for (size_t o = 0; o < op.operands.size(); ++o) {
       int value = op.operands[o];
       if (graph.values[value].producer < 0 || graph.values[value].untilEnd ||
-          std::find(op.operands.begin(), op.operands.begin() + o, value) !=
-              op.operands.begin() + o)
+          std::find(op.operands.begin(), op.operands.begin() + o, value) != op.operands.begin() + o)
         continue;
       double size = units(graph.values[value].bytes);
       for (size_t r = 0; r < op.results.size(); ++r) {

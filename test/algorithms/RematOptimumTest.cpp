@@ -60,8 +60,8 @@ double secondsByPlans(const std::vector<RematPlan> &plans, int64_t budget) {
   return seconds;
 }
 
-// The budget below which we find nothing, the one where we just do, and some between it and all that
-// the step would like.
+// The budget below which we find nothing, the one where we just do, and some between it and all
+// that the step would like.
 std::vector<int64_t> budgetsFor(const std::vector<RematPlan> &plans, int between,
                                 std::mt19937 &random) {
   int64_t top = plans.front().peak, low = plans.back().peak;
@@ -73,9 +73,9 @@ std::vector<int64_t> budgetsFor(const std::vector<RematPlan> &plans, int between
 
 struct Tally {
   int graphs = 0, budgets = 0, feasible = 0, recomputing = 0;
-  int beyondOneSweep = 0;               // budgets at which several sweeps are better
+  int beyondOneSweep = 0;              // budgets at which several sweeps are better
   int searched = 0;                    // graphs that were too large for the exact solver
-  double worst = 1, worstSearched = 1;  // step time, ours by the program's
+  double worst = 1, worstSearched = 1; // step time, ours by the program's
   void print(const char *name) const {
     std::printf("%s: %d graphs, %d budgets, %d feasible, %d with recomputation; worst %.4f of the "
                 "optimum; better than one sweep: %d; not exact: %d graphs, worst %.4f\n",
