@@ -112,6 +112,15 @@ def EpilogueOpInterface : OpInterface<"EpilogueOpInterface"> {
   ];
 }
 
+def VariableChangeOpInterface : OpInterface<"VariableChangeOpInterface"> {
+  let cppNamespace = "::gc";
+  let description = [{ An op that changes variables, other than point by point (for those: update). }];
+  let methods = [
+    InterfaceMethod<"The variables that the op changes.",
+      "::llvm::SmallVector<::mlir::FlatSymbolRefAttr>", "getVariables", (ins)>
+  ];
+}
+
 def UpdateOpInterface : OpInterface<"UpdateOpInterface"> {
   let cppNamespace = "::gc";
   let description = [{ An op that changes variables, in place, point by point. }];
