@@ -8,49 +8,20 @@
 // Most of the order that is found is no better than the given one, only different. So a last search
 // looks for the order with no higher peaks that differs least.
 #include "passes/algorithms/Ordering.h"
+#include "passes/algorithms/OrderingPhase.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <unordered_set>
 
 namespace gc {
 namespace {
 
-int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
-
-/// What happens to values that pass from forward to backward ops: an order is weighed for both.
-enum Retained { Kept, MadeAgain };
-constexpr Retained retained[] = {Kept, MadeAgain};
-using Bytes = std::array<int64_t, 2>;
-
 Bytes larger(const Bytes &a, const Bytes &b) {
   return {std::max(a[Kept], b[Kept]), std::max(a[MadeAgain], b[MadeAgain])};
 }
 bool isWithin(const Bytes &bytes, const Bytes &limits) { return larger(bytes, limits) == limits; }
 int64_t sum(const Bytes &bytes) { return bytes[Kept] + bytes[MadeAgain]; }
-
-/// A part of the graph's ops whose order is free but for dependence; all numbers are places in it.
-struct Phase {
-  struct Value {
-    int64_t bytes = 0;
-    bool outside = false; // made before this phase
-    bool after = false;   // read after this phase
-    bool untilEnd = false;
-    int uses = 0; // ops of this phase that read it
-  };
-  struct Op {
-    std::vector<int> operands;                // values, each once
-    std::vector<int> results;                 // values
-    std::vector<std::pair<int, int>> inPlace; // result, operand that it may be written over
-    std::vector<int> next;                    // ops that must follow
-    int waiting = 0;                          // ops that it must follow
-    int64_t workspace = 0;
-  };
-  std::vector<Value> values;
-  std::vector<Op> ops;
-  Bytes live = {}; // when the phase begins
-};
 
 /// What running an op changes.
 struct Effect {
@@ -262,107 +233,6 @@ private:
   std::vector<int> taken;
 };
 
-int firstBackward(const StepGraph &graph) {
-  auto first = std::find_if(graph.ops.begin(), graph.ops.end(),
-                            [](const StepOp &op) { return op.backward; });
-  return static_cast<int>(first - graph.ops.begin());
-}
-
-/// Cuts a graph into phases.
-class Phases {
-public:
-  Phases(const StepGraph &graph, const ExtraEdges &before) : graph(graph), before(before) {
-    lastUse.assign(graph.values.size(), -1);
-    for (size_t i = 0; i < graph.ops.size(); ++i)
-      for (int value : graph.ops[i].operands)
-        lastUse[value] = static_cast<int>(i);
-  }
-
-  /// The ops from `begin` to `end`.
-  Phase make(int begin, int end) {
-    phase = Phase();
-    localOf.assign(graph.values.size(), -1);
-    this->begin = begin, this->end = end;
-    for (int i = begin; i < end; ++i)
-      add(i);
-    for (size_t v = 0; v < graph.values.size(); ++v) {
-      int producer = graph.values[v].producer;
-      if (producer < 0 || producer >= begin)
-        continue;
-      if (graph.values[v].untilEnd || lastUse[v] >= begin)
-        phase.live[Kept] += aligned(graph.values[v].bytes);
-      if (graph.values[v].untilEnd)
-        phase.live[MadeAgain] += aligned(graph.values[v].bytes);
-    }
-    return std::move(phase);
-  }
-
-private:
-  int localValue(int value) {
-    if (localOf[value] < 0) {
-      localOf[value] = static_cast<int>(phase.values.size());
-      const StepValue &given = graph.values[value];
-      phase.values.push_back({aligned(given.bytes), given.producer < begin, lastUse[value] >= end,
-                              given.untilEnd, 0});
-    }
-    return localOf[value];
-  }
-
-  void add(int index) {
-    const StepOp &op = graph.ops[index];
-    Phase::Op made;
-    made.workspace = aligned(op.workspace);
-    std::vector<int> previous;
-    for (int value : op.operands) {
-      int producer = graph.values[value].producer;
-      if (producer < 0)
-        continue;
-      previous.push_back(producer);
-      int local = localValue(value);
-      if (std::find(made.operands.begin(), made.operands.end(), local) == made.operands.end()) {
-        made.operands.push_back(local);
-        ++phase.values[local].uses;
-      }
-    }
-    for (int value : op.results)
-      made.results.push_back(localValue(value));
-    addInPlace(op, made);
-    previous.insert(previous.end(), before[index].begin(), before[index].end());
-    std::sort(previous.begin(), previous.end());
-    previous.erase(std::unique(previous.begin(), previous.end()), previous.end());
-    for (int other : previous)
-      if (other >= begin) {
-        phase.ops[other - begin].next.push_back(index - begin);
-        ++made.waiting;
-      }
-    phase.ops.push_back(std::move(made));
-  }
-
-  // An operand may be overwritten if it is as large as the result and all places that show it agree.
-  void addInPlace(const StepOp &op, Phase::Op &made) {
-    for (size_t r = 0; r < op.results.size(); ++r)
-      for (int value : op.operands) {
-        if (graph.values[value].producer < 0 ||
-            graph.values[value].bytes != graph.values[op.results[r]].bytes)
-          continue;
-        bool allowed = true;
-        for (size_t o = 0; o < op.operands.size(); ++o)
-          if (op.operands[o] == value)
-            allowed &= std::find(op.inPlace.begin(), op.inPlace.end(),
-                                 std::pair<int, int>(o, r)) != op.inPlace.end();
-        if (allowed)
-          made.inPlace.push_back({static_cast<int>(r), localOf[value]});
-      }
-  }
-
-  const StepGraph &graph;
-  const ExtraEdges &before;
-  std::vector<int> lastUse; // of each value; -1: none
-  std::vector<int> localOf;
-  Phase phase;
-  int begin = 0, end = 0;
-};
-
 /// A phase with the order it has, or a better one.
 class PhaseOrder {
 public:
@@ -407,8 +277,7 @@ private:
 OrderPeaks peaksOf(const StepGraph &graph, const std::vector<int> &order) {
   int seed = firstBackward(graph), ops = static_cast<int>(graph.ops.size());
   ExtraEdges none(graph.ops.size());
-  Phases phases(graph, none);
-  Phase forward = phases.make(0, seed), backward = phases.make(seed, ops);
+  Phase forward = makePhase(graph, none, 0, seed), backward = makePhase(graph, none, seed, ops);
   std::vector<int> first(order.begin(), order.begin() + seed), second;
   for (int i = seed; i < ops; ++i)
     second.push_back(order[i] - seed);
@@ -418,8 +287,8 @@ OrderPeaks peaksOf(const StepGraph &graph, const std::vector<int> &order) {
 
 std::vector<int> orderForMemory(const StepGraph &graph, const ExtraEdges &before) {
   int seed = firstBackward(graph), ops = static_cast<int>(graph.ops.size());
-  Phases phases(graph, before);
-  PhaseOrder forward(phases.make(0, seed)), backward(phases.make(seed, ops));
+  PhaseOrder forward(makePhase(graph, before, 0, seed));
+  PhaseOrder backward(makePhase(graph, before, seed, ops));
   // The larger first: the other may need as much without harm.
   bool forwardFirst = forward.peaks() > backward.peaks();
   PhaseOrder &first = forwardFirst ? forward : backward;
