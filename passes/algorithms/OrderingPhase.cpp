@@ -5,8 +5,6 @@
 namespace gc {
 namespace {
 
-int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
-
 class PhaseBuilder {
 public:
   PhaseBuilder(const StepGraph &graph, const ExtraEdges &before, int begin, int end)
@@ -26,9 +24,9 @@ public:
       if (producer < 0 || producer >= begin)
         continue;
       if (graph.values[v].untilEnd || lastUse[v] >= begin)
-        phase.live[Kept] += aligned(graph.values[v].bytes);
+        phase.live[Kept] += alignedBytes(graph.values[v].bytes);
       if (graph.values[v].untilEnd)
-        phase.live[MadeAgain] += aligned(graph.values[v].bytes);
+        phase.live[MadeAgain] += alignedBytes(graph.values[v].bytes);
     }
     return std::move(phase);
   }
@@ -38,7 +36,7 @@ private:
     if (localOf[value] < 0) {
       localOf[value] = static_cast<int>(phase.values.size());
       const StepValue &given = graph.values[value];
-      phase.values.push_back({aligned(given.bytes), given.producer < begin, lastUse[value] >= end,
+      phase.values.push_back({alignedBytes(given.bytes), given.producer < begin, lastUse[value] >= end,
                               given.untilEnd, 0});
     }
     return localOf[value];
@@ -47,7 +45,7 @@ private:
   void add(int index) {
     const StepOp &op = graph.ops[index];
     Phase::Op made;
-    made.workspace = aligned(op.workspace);
+    made.workspace = alignedBytes(op.workspace);
     std::vector<int> previous;
     for (int value : op.operands) {
       int producer = graph.values[value].producer;
@@ -79,7 +77,8 @@ private:
     for (size_t r = 0; r < op.results.size(); ++r)
       for (int value : op.operands) {
         if (graph.values[value].producer < 0 ||
-            graph.values[value].bytes != graph.values[op.results[r]].bytes)
+            alignedBytes(graph.values[value].bytes) !=
+                alignedBytes(graph.values[op.results[r]].bytes))
           continue;
         bool allowed = true;
         for (size_t o = 0; o < op.operands.size(); ++o)

@@ -194,7 +194,8 @@ int64_t duringMadeAgain(const StepGraph &graph, unsigned set, int op) {
     for (int value : graph.ops[op].operands) {
       auto found = std::find(dying.begin(), dying.end(), value);
       if (found == dying.end() ||
-          graph.values[value].bytes != graph.values[graph.ops[op].results[r]].bytes)
+          aligned(graph.values[value].bytes) !=
+              aligned(graph.values[graph.ops[op].results[r]].bytes))
         continue;
       bool allowed = true;
       for (size_t o = 0; o < graph.ops[op].operands.size(); ++o)

@@ -99,6 +99,8 @@ reference::Tensors firstValues(ModuleOp module) {
     reference::Tensor value(state.getType());
     if (state.getRole() == StateRole::Generator)
       value[0] = 11;
+    if (state.getSymName() == kWindowScale)
+      value[0] = 1;
     variables[state.getSymName().str()] = value;
   }
   return variables;

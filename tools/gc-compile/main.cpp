@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <optional>
 
 using namespace gc::runtime;
@@ -50,7 +51,7 @@ static Result<void> compileToFile(const Arguments &a) {
       if (Result<void> done = keep(*csvFile, paretoCsv(points)); !done)
         return done;
     if (plotFile)
-      return keep(*plotFile, paretoPlot(points, displayName(a.model)));
+      return keep(*plotFile, paretoPlot(points, std::filesystem::path(displayName(a.model)).stem()));
     return {};
   }
   const std::vector<uint8_t> &bytes = compiled->result.plan;

@@ -121,7 +121,7 @@ Result<PlanFile> copyingPlan(const Computes &from, uint64_t arena = 512) {
   buffer("label", BufferKind_Input, DType_I32, {2}, 8, 0, 3);          // 1
   buffer("loss", BufferKind_Metric, DType_F32, {}, 4, 0, 1);           // 2
   buffer("weight", BufferKind_Parameter, DType_F32, {1}, 4, 0, 3);     // 3
-  buffer("dw", BufferKind_Gradient, DType_F32, {1}, 4, 1, 2);          // 4
+  buffer("dw", BufferKind_Gradient, DType_F32, {1}, 4, 2, 3);          // 4
   buffer("state", BufferKind_State, DType_F32, {1}, 4, 0, 3);          // 5
   auto copy = [&](uint32_t source, uint64_t offset, uint32_t to) {
     View from(source, offset), target(to, 0);
@@ -129,8 +129,8 @@ Result<PlanFile> copyingPlan(const Computes &from, uint64_t arena = 512) {
                                CreateCopy(builder, &from, &target, 4).Union(), "copy");
   };
   std::vector<flatbuffers::Offset<Command>> none,
-      micro = {copy(0, from.loss, 2), copy(0, from.gradient, 4)},
-      step = {copy(4, 0, 3), copy(0, from.weight, 5)};
+      micro = {copy(0, from.loss, 2), copy(0, from.weight, 5), copy(0, from.gradient, 4)},
+      step = {copy(4, 0, 3)};
   auto microList = CreateCommandListDirect(builder, &micro);
   auto stepList = CreateCommandListDirect(builder, &step);
   auto once = CreateCommandListDirect(builder, &none);
