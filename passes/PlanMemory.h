@@ -46,7 +46,7 @@ struct PlanMemoryOptions {
   int inputSlots = 2;  // one is filled while the other is read
   // How long the packer searches for a better packing; in steps, so that the result does not depend
   // on the machine's load.
-  uint64_t searchSteps = 30'000'000;
+  uint64_t searchSteps = 10'000'000;
 };
 
 /// Places every variable, input, value and workspace of the module. Functions run one after the
