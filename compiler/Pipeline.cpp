@@ -38,6 +38,8 @@ void buildTrainPipeline(OpPassManager &passes, const CompileOptions &options) {
   passes.addPass(createExpandPass());
   passes.addNestedPass<func::FuncOp>(createFusePass());
   passes.addPass(cpu::createSelectKernelsPass(options.threads));
+  // Workspaces are known now.
+  passes.addNestedPass<func::FuncOp>(createSchedulePass());
 }
 
 namespace {

@@ -82,6 +82,33 @@ double defaultBytesMoved(Operation *op) {
   return bytes;
 }
 
+static WorkKind filterGradientKind(Conv2dGradFilterOp op) {
+  auto channels = [](Value value) { return cast<ShapedType>(value.getType()).getShape().back(); };
+  bool oneTap = elementCount(op.getFilterGradient().getType()) ==
+                channels(op.getInput()) * channels(op.getGradient());
+  bool strided = llvm::any_of(op.getStrides(), [](int64_t stride) { return stride > 1; });
+  return strided && !oneTap ? WorkKind::ConvWeightsStrided : WorkKind::ConvWeights;
+}
+
+WorkKind defaultWorkKind(Operation *op) {
+  return llvm::TypeSwitch<Operation *, WorkKind>(op)
+      .Case<Conv2dOp>([](Operation *) { return WorkKind::ConvForward; })
+      .Case<Conv2dGradInputOp>([](Operation *) { return WorkKind::ConvData; })
+      .Case<Conv2dGradFilterOp>([](auto filter) { return filterGradientKind(filter); })
+      .Case<AttentionOp, AttentionGradOp>([](Operation *) { return WorkKind::Attention; })
+      .Case<LinearOp, LinearGradInputOp, LinearGradWeightOp, MatmulOp, PatchEmbedOp>(
+          [](Operation *) { return WorkKind::MatMul; })
+      .Case<AccumulateProductOp>([](auto product) {
+        return cast<CostOpInterface>(product.getProduct()).getWorkKind();
+      })
+      .Case<FusedOp>([](Operation *) { return WorkKind::Stream; })
+      .Default([](Operation *other) {
+        auto fusible = dyn_cast<FusibleOpInterface>(other);
+        bool pointwise = fusible && fusible.getFusionKind() == FusionKind::Elementwise;
+        return pointwise || isa<UpdateOpInterface>(other) ? WorkKind::Stream : WorkKind::Rows;
+      });
+}
+
 bool fusibleMayWriteOver(Operation *op, unsigned operand, unsigned result) {
   if (op->getOperand(operand).getType() != op->getResult(result).getType())
     return false;

@@ -33,6 +33,9 @@ def CostOpInterface : OpInterface<"CostOpInterface"> {
     }]>,
     InterfaceMethod<"Bytes read and written, each tensor once.", "double", "getBytesMoved", (ins),
       [{}], [{ return ::gc::detail::defaultBytesMoved($_op); }]>,
+    InterfaceMethod<"What kind of work it is: at which rate the FLOPs and bytes go.",
+      "::gc::WorkKind", "getWorkKind", (ins), [{}],
+      [{ return ::gc::detail::defaultWorkKind($_op); }]>,
     InterfaceMethod<[{
       Bytes of scratch while the op runs: known once a target has chosen its kernels (the
       `gc.workspace` attribute), zero before.
@@ -109,6 +112,15 @@ def EpilogueOpInterface : OpInterface<"EpilogueOpInterface"> {
       (ins "::mlir::Value":$bias), [{}], [{ $_op.getBiasMutable().assign(bias); }]>,
     InterfaceMethod<"Sets the activation.", "void", "changeActivation",
       (ins "::gc::Activation":$activation), [{}], [{ $_op.setActivation(activation); }]>
+  ];
+}
+
+def VariableChangeOpInterface : OpInterface<"VariableChangeOpInterface"> {
+  let cppNamespace = "::gc";
+  let description = [{ An op that changes variables, other than point by point (for those: update). }];
+  let methods = [
+    InterfaceMethod<"The variables that the op changes.",
+      "::llvm::SmallVector<::mlir::FlatSymbolRefAttr>", "getVariables", (ins)>
   ];
 }
 

@@ -96,7 +96,7 @@ def Gc_BatchNormGradInputOp
 }
 
 def Gc_RunningStatsOp : Gc_Op<"running_stats", [DeclareOpInterfaceMethods<SymbolUserOpInterface>,
-    MemoryEffects<[MemRead, MemWrite]>]> {
+    MemoryEffects<[MemRead, MemWrite]>, DeclareOpInterfaceMethods<VariableChangeOpInterface>]> {
   let summary = "moves running statistics towards the batch's";
   let description = [{
     `running_mean += momentum * (mean - running_mean)`, likewise the variance with n / (n - 1) for

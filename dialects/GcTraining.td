@@ -45,6 +45,37 @@ def Gc_AccumulateOp : Gc_UpdateOp<"accumulate"> {
   let assemblyFormat = "$accumulator `,` $gradient attr-dict `:` type($gradient)";
 }
 
+def Gc_AccumulateProductOp : Gc_Op<"accumulate_product", [
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>, MemoryEffects<[MemRead, MemWrite]>,
+    DeclareOpInterfaceMethods<VariableChangeOpInterface>, IsolatedFromAbove, SingleBlock,
+    DeclareOpInterfaceMethods<CostOpInterface, ["getFlops", "getBytesMoved"]>]> {
+  let summary = "accumulators += the results of an op, in its own kernel";
+  let description = [{
+    Holds one op, on the operands in their order, and gives its results in their order to the
+    accumulators. They never exist apart from those: the kernel adds where it would write. Made by
+    a target for the ops that it can run so.
+
+    ```mlir
+    gc.accumulate_product (%a = %x : tensor<8x32xf32>, %b = %dy : tensor<8x10xf32>) into [@"fc.weight.gradient"] {
+      %dw = gc.linear_grad_weight %a, %b : (tensor<8x32xf32>, tensor<8x10xf32>) -> tensor<10x32xf32>
+      gc.yield %dw : tensor<10x32xf32>
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Gc_F32>:$inputs, FlatSymbolRefArrayAttr:$accumulators);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let assemblyFormat = ?;
+  let hasVerifier = 1;
+  let builders = [OpBuilder<(ins "::mlir::Operation *":$product,
+      "::llvm::ArrayRef<::mlir::Attribute>":$accumulators)>];
+  let skipDefaultBuilders = 1;
+  let extraClassDeclaration = [{
+    /// The op inside.
+    ::mlir::Operation *getProduct() { return &getBody().front().front(); }
+  }];
+}
+
 def Gc_ClearOp : Gc_Op<"clear", [DeclareOpInterfaceMethods<SymbolUserOpInterface>,
     MemoryEffects<[MemWrite]>, DeclareOpInterfaceMethods<UpdateOpInterface, ["getVariableType"]>]> {
   let summary = "variable = 0";
@@ -136,7 +167,7 @@ def Gc_CoefficientsOp : Gc_PureOp<"optimizer_coefficients", [InferTypeOpAdaptor]
 }
 
 def Gc_AdvanceOp : Gc_Op<"advance", [DeclareOpInterfaceMethods<SymbolUserOpInterface>,
-    MemoryEffects<[MemRead, MemWrite]>]> {
+    MemoryEffects<[MemRead, MemWrite]>, DeclareOpInterfaceMethods<VariableChangeOpInterface>]> {
   let summary = "counts a step, or a micro-batch of a step";
   let description = [{
     Adds one to the step of a generator variable (seed, step); the last op of a step. With `modulo` the
@@ -199,8 +230,9 @@ def Gc_FusedOp : Gc_PureOp<"fused", [Gc_Flops, IsolatedFromAbove, SingleBlock,
   let hasVerifier = 1;
 }
 
-def Gc_YieldOp : Op<Gc_Dialect, "yield", [Pure, Terminator, ReturnLike, HasParent<"::gc::FusedOp">]> {
-  let summary = "the results of a fused group";
+def Gc_YieldOp : Op<Gc_Dialect, "yield", [Pure, Terminator, ReturnLike,
+    ParentOneOf<["::gc::FusedOp", "::gc::AccumulateProductOp"]>]> {
+  let summary = "the results of a fused group, or what is accumulated";
   let description = [{
     ```mlir
     gc.yield %1 : tensor<8x4xf32>

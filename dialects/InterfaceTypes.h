@@ -23,6 +23,18 @@ enum class Access {
   Scalar,  // ()
 };
 
+/// What kind of work an op is: decides how fast its FLOPs and bytes go.
+enum class WorkKind {
+  ConvForward,
+  ConvData,           // gradient of the input
+  ConvWeights,        // gradient of the filter,
+  ConvWeightsStrided, // with a stride and more than one tap
+  MatMul,
+  Attention,
+  Stream, // point by point over whole tensors, in order
+  Rows,   // all else: statistics, pools, reductions, moves
+};
+
 /// Operands and results of a forward op, by index, that its adjoint reads.
 struct SavedValues {
   llvm::SmallVector<unsigned> operands;
@@ -37,6 +49,7 @@ int64_t elementCount(mlir::Type type);
 namespace detail {
 double defaultFlops(mlir::Operation *op);
 double defaultBytesMoved(mlir::Operation *op);
+WorkKind defaultWorkKind(mlir::Operation *op);
 /// A fusible op may write a full result over a full operand of the same type; other ops that take
 /// this default promise to read each row (or element) before they write it.
 bool fusibleMayWriteOver(mlir::Operation *op, unsigned operand, unsigned result);

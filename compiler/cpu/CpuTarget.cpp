@@ -110,6 +110,29 @@ FailureOr<int64_t> CpuTarget::workspaceBytes(Operation *op) {
   return emitter.workspaceBytes(op);
 }
 
+// What a library needs for the op; none where no library runs it.
+static std::optional<int64_t> libraryWorkspace(Operation *op, int threads) {
+  WorkspaceAnswer answer{0, "no library runs it"};
+  if (auto convolution = convolutionCommand(op))
+    answer = workspaceOf(*convolution, threads);
+  else if (auto product = matMulCommand(op))
+    answer = workspaceOf(*product, threads);
+  return answer.error.empty() ? std::optional(answer.bytes) : std::nullopt;
+}
+
+bool CpuTarget::prefersAccumulating(Operation *op, AccumulateProductOp accumulating) {
+  std::optional<int64_t> apart = libraryWorkspace(op, threads);
+  std::optional<int64_t> inside = libraryWorkspace(accumulating, threads);
+  if (!apart || !inside)
+    return false;
+  // Apart, the results are there beside the scratch. A few bytes are well spent on one pass less over
+  // the accumulator.
+  constexpr int64_t few = 4096;
+  for (Type type : op->getResultTypes())
+    *apart += alignedBytes(byteSize(type));
+  return *inside <= *apart + few;
+}
+
 //===----------------------------------------------------------------------===//
 // Commands
 //===----------------------------------------------------------------------===//
@@ -287,11 +310,18 @@ LogicalResult CpuTarget::lower(Operation *op, const OpBuffers &buffers, PartOf p
   if (isNothing(op))
     return success();
   CommandWriter writer(op, buffers, commands);
+  // A product that accumulates has its results in the variables.
+  OpBuffers productBuffers = buffers;
+  Operation *productOp = op;
+  if (auto accumulating = dyn_cast<AccumulateProductOp>(op)) {
+    productBuffers.results = buffers.variables;
+    productOp = accumulating.getProduct();
+  }
   if (auto convolution = convolutionCommand(op)) {
-    bind(*convolution, op, buffers);
+    bind(*convolution, productOp, productBuffers);
     writer.add(std::move(*convolution));
   } else if (auto product = matMulCommand(op)) {
-    bind(*product, op, buffers);
+    bind(*product, productOp, productBuffers);
     writer.add(std::move(*product));
   } else if (isa<AttentionOp, AttentionGradOp>(op)) {
     lowerAttention(op, buffers, partOf, writer);

@@ -25,6 +25,10 @@ public:
   /// Scratch that the op's commands need, or failure with a diagnostic where the CPU cannot run it.
   mlir::FailureOr<int64_t> workspaceBytes(mlir::Operation *op);
 
+  /// Whether a library can add the op's results to accumulators, in no more memory (but for a few
+  /// bytes) than the op and its results need.
+  bool prefersAccumulating(mlir::Operation *op, AccumulateProductOp accumulating);
+
   /// Appends the op's commands. Views, reads and gradient marks have none.
   mlir::LogicalResult lower(mlir::Operation *op, const OpBuffers &buffers, PartOf partOf,
                             std::vector<std::unique_ptr<plan::CommandT>> &commands);

@@ -41,6 +41,14 @@ static plan::ConvolutionT convolution(plan::Direction direction, Value input, Va
   return c;
 }
 
+// The command of the op inside, adding to what is there.
+template <typename Command>
+static std::optional<Command> accumulating(std::optional<Command> command) {
+  if (command)
+    command->accumulate = true;
+  return command;
+}
+
 std::optional<plan::ConvolutionT> convolutionCommand(Operation *op) {
   return llvm::TypeSwitch<Operation *, std::optional<plan::ConvolutionT>>(op)
       .Case([](Conv2dOp conv) {
@@ -50,6 +58,9 @@ std::optional<plan::ConvolutionT> convolutionCommand(Operation *op) {
         c.bias = conv.getBias() ? 0 : -1;
         c.residual = conv.getResidual() ? 0 : -1;
         return c;
+      })
+      .Case([](AccumulateProductOp product) {
+        return accumulating(convolutionCommand(product.getProduct()));
       })
       .Case([](Conv2dGradInputOp conv) {
         return convolution(plan::Direction_BackwardData, conv.getInputGradient(), conv.getFilter(),
@@ -110,6 +121,9 @@ std::optional<plan::MatMulT> matMulCommand(Operation *op) {
         p.bias = linear.getBias() ? 0 : -1;
         p.residual = linear.getResidual() ? 0 : -1;
         return p;
+      })
+      .Case([](AccumulateProductOp product) {
+        return accumulating(matMulCommand(product.getProduct()));
       })
       .Case([](LinearGradInputOp linear) {
         int64_t n = shapeOf(linear.getWeight())[0], k = shapeOf(linear.getWeight())[1];

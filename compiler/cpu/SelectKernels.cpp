@@ -2,10 +2,13 @@
 //
 //   %0 = gc.conv2d %x, %w {...}    =>    %0 = gc.conv2d %x, %w {gc.workspace = 147456, ...}
 //
+// Gradients that a library can add to their accumulators move into gc.accumulate_product.
+//
 //===----------------------------------------------------------------------===//
 #include "compiler/cpu/SelectKernels.h"
 #include "compiler/cpu/CpuTarget.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/AccumulateProducts.h"
 
 using namespace mlir;
 
@@ -22,6 +25,9 @@ struct SelectKernelsPass : PassWrapper<SelectKernelsPass, OperationPass<ModuleOp
     CpuTarget target(&getContext(), threads);
     Builder builder(&getContext());
     auto walked = getOperation().walk([&](func::FuncOp function) {
+      accumulateInProducts(function, [&](Operation *op, AccumulateProductOp accumulating) {
+        return target.prefersAccumulating(op, accumulating);
+      });
       for (Operation &op : function.getBody().front().without_terminator()) {
         FailureOr<int64_t> bytes = target.workspaceBytes(&op);
         if (failed(bytes))

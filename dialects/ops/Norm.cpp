@@ -134,4 +134,8 @@ LogicalResult GroupNormGradOp::verify() {
   return verifySame(*this, getInput().getType(), getGradient().getType(), "gradient");
 }
 
+SmallVector<FlatSymbolRefAttr> RunningStatsOp::getVariables() {
+  return {getRunningMeanAttr(), getRunningVarianceAttr()};
+}
+
 } // namespace gc

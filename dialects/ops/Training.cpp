@@ -116,6 +116,8 @@ LogicalResult CoefficientsOp::verify() {
   return success();
 }
 
+SmallVector<FlatSymbolRefAttr> AdvanceOp::getVariables() { return {getGeneratorAttr()}; }
+
 //===----------------------------------------------------------------------===//
 // Collectives
 //===----------------------------------------------------------------------===//
@@ -138,8 +140,9 @@ LogicalResult ReduceScatterOp::verify() { return verifyCollective(*this, 1, getR
 // gc.fused
 //===----------------------------------------------------------------------===//
 
-ParseResult FusedOp::parse(OpAsmParser &parser, OperationState &result) {
-  SmallVector<OpAsmParser::Argument> arguments;
+// (%a = %x : tensor<8xf32>, ...): what the body calls the operands.
+static ParseResult parseInputs(OpAsmParser &parser, OperationState &result,
+                               SmallVectorImpl<OpAsmParser::Argument> &arguments) {
   SmallVector<OpAsmParser::UnresolvedOperand> operands;
   SmallVector<Type> operandTypes;
   auto parseInput = [&]() -> ParseResult {
@@ -150,23 +153,41 @@ ParseResult FusedOp::parse(OpAsmParser &parser, OperationState &result) {
     arguments.back().type = operandTypes.back();
     return success();
   };
+  return failure(
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseInput) ||
+      parser.resolveOperands(operands, operandTypes, parser.getCurrentLocation(), result.operands));
+}
+
+static void printInputs(OpAsmPrinter &printer, Region &body, ValueRange inputs) {
+  printer << " (";
+  llvm::interleaveComma(llvm::zip(body.getArguments(), inputs), printer, [&](auto pair) {
+    printer << std::get<0>(pair) << " = " << std::get<1>(pair) << " : "
+            << std::get<1>(pair).getType();
+  });
+  printer << ")";
+}
+
+static LogicalResult verifyInputs(Operation *op, Block &block) {
+  if (block.getNumArguments() != op->getNumOperands())
+    return op->emitOpError("body must have one argument per operand");
+  for (auto [argument, operand] : llvm::zip(block.getArguments(), op->getOperands()))
+    if (argument.getType() != operand.getType())
+      return op->emitOpError("body arguments must have the operands' types");
+  return success();
+}
+
+ParseResult FusedOp::parse(OpAsmParser &parser, OperationState &result) {
+  SmallVector<OpAsmParser::Argument> arguments;
   SmallVector<Type> resultTypes;
-  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseInput) ||
-      parser.parseArrowTypeList(resultTypes) ||
-      parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
-      parser.resolveOperands(operands, operandTypes, parser.getCurrentLocation(), result.operands))
+  if (parseInputs(parser, result, arguments) || parser.parseArrowTypeList(resultTypes) ||
+      parser.parseOptionalAttrDictWithKeyword(result.attributes))
     return failure();
   result.addTypes(resultTypes);
   return parser.parseRegion(*result.addRegion(), arguments);
 }
 
 void FusedOp::print(OpAsmPrinter &printer) {
-  printer << " (";
-  llvm::interleaveComma(llvm::zip(getBody().getArguments(), getInputs()), printer, [&](auto pair) {
-    printer << std::get<0>(pair) << " = " << std::get<1>(pair) << " : "
-            << std::get<1>(pair).getType();
-  });
-  printer << ")";
+  printInputs(printer, getBody(), getInputs());
   printer.printArrowTypeList(getResultTypes());
   printer.printOptionalAttrDictWithKeyword((*this)->getAttrs());
   printer << ' ';
@@ -175,11 +196,8 @@ void FusedOp::print(OpAsmPrinter &printer) {
 
 LogicalResult FusedOp::verify() {
   Block &block = getBody().front();
-  if (block.getNumArguments() != getNumOperands())
-    return emitOpError("body must have one argument per operand");
-  for (auto [argument, operand] : llvm::zip(block.getArguments(), getOperands()))
-    if (argument.getType() != operand.getType())
-      return emitOpError("body arguments must have the operands' types");
+  if (failed(verifyInputs(*this, block)))
+    return failure();
   auto yield = cast<YieldOp>(block.getTerminator());
   if (yield.getOperandTypes() != getResultTypes())
     return yield.emitOpError("must give the group's result types");
@@ -218,6 +236,74 @@ bool FusedOp::canWriteOver(unsigned operand, unsigned result) {
       return false;
   }
   return true;
+}
+
+//===----------------------------------------------------------------------===//
+// gc.accumulate_product
+//===----------------------------------------------------------------------===//
+
+void AccumulateProductOp::build(OpBuilder &builder, OperationState &state, Operation *product,
+                                ArrayRef<Attribute> accumulators) {
+  state.addOperands(product->getOperands());
+  state.addAttribute("accumulators", builder.getArrayAttr(accumulators));
+  Block *body = new Block;
+  state.addRegion()->push_back(body);
+  OpBuilder inner(builder.getContext());
+  inner.setInsertionPointToStart(body);
+  Operation *clone = inner.clone(*product);
+  for (OpOperand &operand : clone->getOpOperands())
+    operand.set(body->addArgument(operand.get().getType(), operand.get().getLoc()));
+  YieldOp::create(inner, product->getLoc(), clone->getResults());
+}
+
+ParseResult AccumulateProductOp::parse(OpAsmParser &parser, OperationState &result) {
+  SmallVector<OpAsmParser::Argument> arguments;
+  ArrayAttr accumulators;
+  if (parseInputs(parser, result, arguments) || parser.parseKeyword("into") ||
+      parser.parseAttribute(accumulators, "accumulators", result.attributes) ||
+      parser.parseOptionalAttrDictWithKeyword(result.attributes))
+    return failure();
+  return parser.parseRegion(*result.addRegion(), arguments);
+}
+
+void AccumulateProductOp::print(OpAsmPrinter &printer) {
+  printInputs(printer, getBody(), getInputs());
+  printer << " into " << getAccumulators();
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {"accumulators"});
+  printer << ' ';
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+LogicalResult AccumulateProductOp::verify() {
+  Block &block = getBody().front();
+  if (failed(verifyInputs(*this, block)))
+    return failure();
+  if (block.getOperations().size() != 2 || !isMemoryEffectFree(getProduct()))
+    return emitOpError("must hold one op without effects and a gc.yield");
+  auto yield = dyn_cast<YieldOp>(block.back());
+  if (!yield)
+    return emitOpError("must end with a gc.yield");
+  if (!llvm::equal(getProduct()->getOperands(), block.getArguments()))
+    return getProduct()->emitOpError("must take the body's arguments in their order");
+  if (!llvm::equal(yield.getOperands(), getProduct()->getResults()))
+    return yield.emitOpError("must give all results in their order");
+  if (getAccumulators().size() != yield.getNumOperands())
+    return emitOpError() << "has " << getAccumulators().size() << " accumulators for "
+                         << yield.getNumOperands() << " results";
+  return success();
+}
+
+SmallVector<FlatSymbolRefAttr> AccumulateProductOp::getVariables() {
+  return llvm::to_vector(getAccumulators().getAsRange<FlatSymbolRefAttr>());
+}
+double AccumulateProductOp::getFlops() { return cast<CostOpInterface>(getProduct()).getFlops(); }
+
+// The accumulators are read, too.
+double AccumulateProductOp::getBytesMoved() {
+  double bytes = cast<CostOpInterface>(getProduct()).getBytesMoved();
+  for (Type type : getProduct()->getResultTypes())
+    bytes += static_cast<double>(byteSize(type));
+  return bytes;
 }
 
 } // namespace gc

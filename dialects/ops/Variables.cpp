@@ -58,6 +58,12 @@ LogicalResult GradientOp::verifySymbolUses(SymbolTableCollection &symbols) {
 LogicalResult AccumulateOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifyVariable(*this, symbols, getAccumulatorAttr(), getGradient().getType());
 }
+LogicalResult AccumulateProductOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  for (auto [variable, type] : llvm::zip(getVariables(), getProduct()->getResultTypes()))
+    if (failed(verifyVariable(*this, symbols, variable, type)))
+      return failure();
+  return success();
+}
 LogicalResult ClearOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifyVariable(*this, symbols, getVariableAttr(), getType());
 }

@@ -8,10 +8,8 @@ namespace gc {
 SmallVector<FlatSymbolRefAttr> variablesWritten(Operation *op) {
   if (auto update = dyn_cast<UpdateOpInterface>(op))
     return update.getVariables();
-  if (auto stats = dyn_cast<RunningStatsOp>(op))
-    return {stats.getRunningMeanAttr(), stats.getRunningVarianceAttr()};
-  if (auto advance = dyn_cast<AdvanceOp>(op))
-    return {advance.getGeneratorAttr()};
+  if (auto change = dyn_cast<VariableChangeOpInterface>(op))
+    return change.getVariables();
   return {};
 }
 

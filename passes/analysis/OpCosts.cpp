@@ -36,19 +36,11 @@ void Roofline::set(Operation *module) const {
   module->setAttr("gc.roofline", DenseF64ArrayAttr::get(module->getContext(), perSecond));
 }
 
-// Convolutions compute blocks of 16 output channels; those that are not there cost the same.
-static int64_t lastDim(Value value) { return cast<ShapedType>(value.getType()).getShape().back(); }
-static double withIdleLanes(double flops, Value output) {
-  double channels = static_cast<double>(lastDim(output));
+// Convolutions compute blocks of 16 channels of what they write or sum over; those that are not there
+// cost the same.
+static double withIdleLanes(double flops, Type type) {
+  auto channels = static_cast<double>(cast<ShapedType>(type).getShape().back());
   return flops * std::ceil(channels / 16) * 16 / channels;
-}
-
-// Point by point over whole tensors, read and written in order.
-static bool streams(Operation *op) {
-  if (isa<FusedOp, UpdateOpInterface>(op))
-    return true;
-  auto fusible = dyn_cast<FusibleOpInterface>(op);
-  return fusible && fusible.getFusionKind() == FusionKind::Elementwise;
 }
 
 Amounts workOf(Operation *op) {
@@ -61,31 +53,37 @@ Amounts workOf(Operation *op) {
     work[static_cast<size_t>(resource)] = amount;
   };
   use(Resource::Start, 1);
-  std::optional<Resource> product;
-  if (auto conv = dyn_cast<Conv2dOp>(op)) {
-    product = Resource::ConvForward;
-    flops = withIdleLanes(flops, conv.getOutput());
-  } else if (auto data = dyn_cast<Conv2dGradInputOp>(op)) {
-    product = Resource::ConvData;
-    flops = withIdleLanes(flops, data.getInputGradient());
-  } else if (auto weights = dyn_cast<Conv2dGradFilterOp>(op)) {
-    bool oneTap = elementCount(weights.getFilterGradient().getType()) ==
-                  lastDim(weights.getInput()) * lastDim(weights.getGradient());
-    bool strided = llvm::any_of(weights.getStrides(), [](int64_t stride) { return stride > 1; });
-    product = strided && !oneTap ? Resource::ConvWeightsStrided : Resource::ConvWeights;
-    flops = withIdleLanes(flops, weights.getGradient());
-  } else if (isa<AttentionOp, AttentionGradOp>(op)) {
-    product = Resource::Attention;
-  } else if (isa<LinearOp, LinearGradInputOp, LinearGradWeightOp, MatmulOp, PatchEmbedOp>(op)) {
-    product = Resource::MatMul;
-  }
-  if (product) {
-    use(*product, flops);
+  auto product = [&](Resource resource, double amount) {
+    use(resource, amount);
     use(Resource::ProductBytes, bytes);
-    return work;
+  };
+  switch (cost.getWorkKind()) {
+  case WorkKind::ConvForward:
+    product(Resource::ConvForward, withIdleLanes(flops, op->getResult(0).getType()));
+    break;
+  case WorkKind::ConvData:
+    product(Resource::ConvData, withIdleLanes(flops, op->getResult(0).getType()));
+    break;
+  // The second operand is the gradient of the output.
+  case WorkKind::ConvWeights:
+    product(Resource::ConvWeights, withIdleLanes(flops, op->getOperand(1).getType()));
+    break;
+  case WorkKind::ConvWeightsStrided:
+    product(Resource::ConvWeightsStrided, withIdleLanes(flops, op->getOperand(1).getType()));
+    break;
+  case WorkKind::MatMul:
+    product(Resource::MatMul, flops);
+    break;
+  case WorkKind::Attention:
+    product(Resource::Attention, flops);
+    break;
+  case WorkKind::Stream:
+  case WorkKind::Rows:
+    use(Resource::Arithmetic, flops);
+    use(cost.getWorkKind() == WorkKind::Stream ? Resource::StreamBytes : Resource::RowBytes,
+        bytes);
+    break;
   }
-  use(Resource::Arithmetic, flops);
-  use(streams(op) ? Resource::StreamBytes : Resource::RowBytes, bytes);
   return work;
 }
 

@@ -247,3 +247,17 @@ func.func @fused(%x: tensor<8x4xf32>, %b: tensor<4xf32>) -> tensor<8x4xf32> {
   }
   return %y : tensor<8x4xf32>
 }
+
+gc.state @w.gradient accumulator : tensor<6x4xf32> = #gc.init<constant, [0.0]>
+
+// CHECK-LABEL: func.func @accumulate_product(
+func.func @accumulate_product(%x: tensor<5x4xf32>, %d: tensor<5x6xf32>) {
+  // CHECK: gc.accumulate_product (%[[A:.*]] = %{{.*}} : tensor<5x4xf32>, %[[B:.*]] = %{{.*}} : tensor<5x6xf32>) into [@w.gradient] attributes {gc.workspace = 64 : i64} {
+  // CHECK-NEXT: %[[W:.*]] = gc.linear_grad_weight %[[A]], %[[B]]
+  // CHECK-NEXT: gc.yield %[[W]] : tensor<6x4xf32>
+  gc.accumulate_product (%a = %x : tensor<5x4xf32>, %b = %d : tensor<5x6xf32>) into [@w.gradient] attributes {gc.workspace = 64 : i64} {
+    %w = gc.linear_grad_weight %a, %b : (tensor<5x4xf32>, tensor<5x6xf32>) -> tensor<6x4xf32>
+    gc.yield %w : tensor<6x4xf32>
+  }
+  return
+}

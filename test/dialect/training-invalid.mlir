@@ -198,3 +198,61 @@ func.func @fused_results(%x: tensor<8x4xf32>) {
   }
   return
 }
+
+// -----
+
+// expected-note @below {{declared here}}
+gc.state @g accumulator : tensor<4x4xf32> = #gc.init<constant, [0.0]>
+func.func @accumulate_product_type(%x: tensor<5x4xf32>, %d: tensor<5x6xf32>) {
+  // expected-error @below {{uses 'g' as 'tensor<6x4xf32>', but it is declared as 'tensor<4x4xf32>'}}
+  gc.accumulate_product (%a = %x : tensor<5x4xf32>, %b = %d : tensor<5x6xf32>) into [@g] {
+    %w = gc.linear_grad_weight %a, %b : (tensor<5x4xf32>, tensor<5x6xf32>) -> tensor<6x4xf32>
+    gc.yield %w : tensor<6x4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @accumulate_product_two_ops(%x: tensor<4x4xf32>) {
+  // expected-error @below {{must hold one op without effects and a gc.yield}}
+  gc.accumulate_product (%a = %x : tensor<4x4xf32>) into [@g] {
+    %0 = gc.neg %a : (tensor<4x4xf32>) -> tensor<4x4xf32>
+    %1 = gc.neg %0 : (tensor<4x4xf32>) -> tensor<4x4xf32>
+    gc.yield %1 : tensor<4x4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @accumulate_product_order(%x: tensor<4x4xf32>) {
+  gc.accumulate_product (%a = %x : tensor<4x4xf32>, %b = %x : tensor<4x4xf32>) into [@g] {
+    // expected-error @below {{must take the body's arguments in their order}}
+    %0 = gc.sub %b, %a : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+    gc.yield %0 : tensor<4x4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @accumulate_product_results(%x: tensor<4x4xf32>) {
+  gc.accumulate_product (%a = %x : tensor<4x4xf32>) into [@g] {
+    %0 = gc.neg %a : (tensor<4x4xf32>) -> tensor<4x4xf32>
+    // expected-error @below {{must give all results in their order}}
+    gc.yield %a : tensor<4x4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @accumulate_product_count(%x: tensor<4x4xf32>) {
+  // expected-error @below {{has 2 accumulators for 1 results}}
+  gc.accumulate_product (%a = %x : tensor<4x4xf32>) into [@g, @h] {
+    %0 = gc.neg %a : (tensor<4x4xf32>) -> tensor<4x4xf32>
+    gc.yield %0 : tensor<4x4xf32>
+  }
+  return
+}

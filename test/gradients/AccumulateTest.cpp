@@ -3,6 +3,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "models/ModelBuilder.h"
 #include "passes/Accumulate.h"
+#include "passes/AccumulateProducts.h"
 #include "passes/Autodiff.h"
 #include "passes/Optimizer.h"
 #include "test/gradients/Model.h"
@@ -135,8 +136,9 @@ struct Trained {
   reference::Tensors variables, gradients;
 };
 
-// Two steps in K micro-batches.
-Trained train(const Build &build, const OptimizerOptions &options, int64_t microBatches) {
+// Two steps in K micro-batches; `inProducts` adds to the accumulators wherever an op can.
+Trained train(const Build &build, const OptimizerOptions &options, int64_t microBatches,
+              bool inProducts = false) {
   Trained trained;
   OwningOpRef<ModuleOp> module = build();
   if (!module || failed(autodiff(*module)) || failed(addOptimizer(*module, options))) {
@@ -146,8 +148,16 @@ Trained train(const Build &build, const OptimizerOptions &options, int64_t micro
   std::vector<reference::Tensors> inputs;
   for (unsigned step = 0; step < steps; ++step)
     inputs.push_back(inputsOf(function(*module, "train"), step));
-  if (failed(accumulate(*module, microBatches)) || failed(module->verify())) {
+  if (failed(accumulate(*module, microBatches))) {
     ADD_FAILURE() << "not split";
+    return trained;
+  }
+  if (inProducts)
+    EXPECT_GT(accumulateInProducts(function(*module, "train"),
+                                   [](Operation *, AccumulateProductOp) { return true; }),
+              0);
+  if (failed(module->verify())) {
+    ADD_FAILURE() << "not sound";
     return trained;
   }
   trained.variables = firstValues(*module);
@@ -200,9 +210,10 @@ TEST_P(MicroBatches, GiveTheStepOfTheWholeBatch) {
     else
       options.epsilon = 0.25; // so that the update is smooth where a gradient is nearly 0
     Trained whole = train(GetParam().build, options, 1);
-    for (int64_t microBatches : {2, 8}) {
-      std::string what = std::string(kind) + " in " + std::to_string(microBatches);
-      Trained split = train(GetParam().build, options, microBatches);
+    for (auto [microBatches, inProducts] : {std::pair(2, false), {2, true}, {8, false}, {8, true}}) {
+      std::string what = std::string(kind) + " in " + std::to_string(microBatches) +
+                         (inProducts ? ", added in products" : "");
+      Trained split = train(GetParam().build, options, microBatches, inProducts);
       ASSERT_EQ(split.losses.size(), whole.losses.size());
       for (size_t step = 0; step < whole.losses.size(); ++step)
         EXPECT_NEAR(split.losses[step], whole.losses[step], 1e-12) << what;

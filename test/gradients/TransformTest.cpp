@@ -4,9 +4,11 @@
 #include "passes/Expand.h"
 #include "passes/Inference.h"
 #include "passes/Optimizer.h"
+#include "passes/Schedule.h"
 #include "test/gradients/Model.h"
 #include <cmath>
 #include <gtest/gtest.h>
+#include <random>
 
 using namespace mlir;
 using namespace gc;
@@ -141,6 +143,39 @@ TEST(Expand, KeepsLossAndGradients) {
       for (int64_t i = 0; i < gradient.size(); ++i)
         EXPECT_NEAR(gradient[i], after->gradients.at(name)[i], 1e-13) << model.name << " " << name;
   }
+}
+
+// Moved ops compute what they did, to the bit, and update what they did. Workspaces make the order
+// matter.
+TEST(Schedule, KeepsLossGradientsAndUpdates) {
+  int moved = 0;
+  std::mt19937 random(1);
+  for (const Model &model : models()) {
+    OwningOpRef<ModuleOp> module = parse(model);
+    OptimizerOptions options;
+    options.keepGradients = true;
+    ASSERT_TRUE(module && succeeded(autodiff(*module)) && succeeded(addOptimizer(*module, options)));
+    func::FuncOp train = function(*module, "train");
+    reference::Tensors inputs = drawInputs(train), variables = drawVariables(model, *module);
+    reference::Tensors copy = variables;
+    auto before = reference::run(train, inputs, variables);
+    SmallVector<Operation *> order;
+    for (Operation &op : train.getBody().front()) {
+      op.setAttr("gc.workspace", Builder(&op).getI64IntegerAttr(random() % 4096));
+      order.push_back(&op);
+    }
+    scheduleForMemory(train);
+    for (auto [op, old] : llvm::zip(train.getBody().front(), order))
+      moved += &op != old;
+    auto after = reference::run(train, inputs, copy);
+    ASSERT_TRUE(succeeded(before) && succeeded(after)) << model.name;
+    EXPECT_EQ(before->results.at("loss").data, after->results.at("loss").data) << model.name;
+    for (auto &[name, gradient] : before->gradients)
+      EXPECT_EQ(gradient.data, after->gradients.at(name).data) << model.name << " " << name;
+    for (auto &[name, value] : variables)
+      EXPECT_EQ(value.data, copy.at(name).data) << model.name << " " << name;
+  }
+  EXPECT_GT(moved, 10);
 }
 
 TEST(Inference, UsesRunningStatisticsAndDropsNothing) {

@@ -81,6 +81,18 @@ private:
             (*v[0])[i] += x[0][i];
           return success();
         })
+        .Case([&](AccumulateProductOp o) {
+          FailureOr<std::vector<Tensor>> results = evaluate(o.getProduct(), x);
+          if (failed(results))
+            return failure();
+          for (auto [variable, result] : llvm::zip_equal(o.getVariables(), *results)) {
+            if (!take({variable.getValue()}))
+              return failure();
+            for (int64_t i = 0; i < result.size(); ++i)
+              (*v.back())[i] += result[i];
+          }
+          return success();
+        })
         .Case([&](SgdOp o) {
           if (!take({o.getParameter()}) || (o.getVelocity() && !take({*o.getVelocity()})))
             return failure();
