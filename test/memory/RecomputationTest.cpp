@@ -1,0 +1,128 @@
+//===- RecomputationTest.cpp - budgets kept, and not a bit changed --------===//
+//
+// Random networks, policies, budgets and micro-batches from the text to trained weights: plans pass
+// the replay, keep their budget, run in the arena that they predict, and compute with recomputation
+// what they compute without.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/Compile.h"
+#include "runtime/trainer/Verify.h"
+#include "test/memory/RandomModel.h"
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <random>
+
+using namespace gc::runtime;
+
+namespace gc::test {
+namespace {
+
+constexpr int threads = 2;
+
+CompileResult compile(const std::string &text, CompileOptions options) {
+  options.check = true;
+  options.threads = threads;
+  return compileModel(text, "random", options);
+}
+
+TrainOptions training(uint64_t seed) {
+  TrainOptions options;
+  options.data = "synthetic";
+  options.schedule.steps = 2;
+  options.schedule.seed = seed;
+  options.schedule.workers = 1;
+  options.threads = threads;
+  return options;
+}
+
+// The budget that a refusal names.
+uint64_t namedBudget(const std::string &error) {
+  size_t at = error.find("try --budget=");
+  return at == std::string::npos ? 0 : std::stoull(error.substr(at + 13));
+}
+
+class Recomputation : public testing::TestWithParam<int> {
+protected:
+  void SetUp() override {
+    random.seed(GetParam());
+    text = randomModel(random);
+    constexpr const char *optimizers[] = {"sgd", "adam", "adamw"};
+    options.optimizer = optimizers[random() % 3];
+    options.accumulate = 1 << random() % 3;
+    CompileResult compiled = compile(text, options);
+    ASSERT_EQ(compiled.exitCode, 0) << compiled.error;
+    plain = PlanFile::fromMemory(std::as_bytes(std::span(compiled.plan)), "random");
+    ASSERT_TRUE(plain->ok());
+  }
+
+  void expectSame(const CompileResult &compiled) {
+    auto plan = PlanFile::fromMemory(std::as_bytes(std::span(compiled.plan)), "random");
+    ASSERT_TRUE(plan) << plan.error().message;
+    EXPECT_EQ((*plan)->micro_batches(), options.accumulate);
+    if (!reference) {
+      Result<StateRecord> recorded = recordSteps(**plain, training(GetParam()));
+      ASSERT_TRUE(recorded) << recorded.error().message;
+      reference = std::move(*recorded);
+    }
+    TrainingReport report;
+    Result<void> done = compareSteps(*plan, training(GetParam()), *reference, report);
+    ASSERT_TRUE(done) << done.error().message;
+    EXPECT_TRUE(report.verify->identical) << report.verify->difference;
+    EXPECT_EQ(report.verify->steps, 2u);
+    // What the system charged: the arena, whole pages of it, and little else.
+    double predicted = static_cast<double>(report.memory.predictedPeakBytes);
+    EXPECT_GE(report.memory.measuredPeakBytes, report.memory.predictedPeakBytes);
+    EXPECT_LE(static_cast<double>(report.memory.measuredPeakBytes), 1.02 * predicted + (8 << 20));
+    EXPECT_EQ(report.memory.allocationsInStep, 0u);
+  }
+
+  static uint64_t arenaBytes(const CompileResult &compiled) {
+    return nlohmann::json::parse(compiled.report)["arena_bytes"];
+  }
+  static double seconds(const CompileResult &compiled) {
+    return nlohmann::json::parse(compiled.report)["step_seconds_predicted"];
+  }
+
+  std::mt19937 random;
+  std::string text;
+  CompileOptions options;
+  std::optional<Result<PlanFile>> plain;
+  std::optional<StateRecord> reference;
+};
+
+TEST_P(Recomputation, PoliciesChangeNoBit) {
+  const std::string policies[] = {"all", "sqrt", "checkpoints:" + std::to_string(1 + random() % 3)};
+  options.remat = policies[random() % 3];
+  SCOPED_TRACE(options.remat);
+  CompileResult compiled = compile(text, options);
+  ASSERT_EQ(compiled.exitCode, 0) << compiled.error;
+  expectSame(compiled);
+}
+
+TEST_P(Recomputation, BudgetsAreKeptAndChangeNoBit) {
+  options.budgetBytes = 1;
+  CompileResult refused = compile(text, options);
+  ASSERT_EQ(refused.exitCode, 3) << refused.error;
+  uint64_t least = namedBudget(refused.error), most = (**plain)->arena_bytes();
+  ASSERT_GT(least, 0u) << refused.error;
+  ASSERT_LE(least, most);
+
+  options.budgetBytes = least;
+  CompileResult tight = compile(text, options);
+  ASSERT_EQ(tight.exitCode, 0) << tight.error;
+  EXPECT_LE(arenaBytes(tight), least);
+  expectSame(tight);
+
+  options.budgetBytes = std::uniform_int_distribution<uint64_t>(least, most)(random);
+  CompileResult between = compile(text, options);
+  ASSERT_EQ(between.exitCode, 0) << between.error;
+  EXPECT_LE(arenaBytes(between), options.budgetBytes);
+  EXPECT_LE(seconds(between), seconds(tight));
+  expectSame(between);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, Recomputation, testing::Range(0, 12));
+
+} // namespace
+} // namespace gc::test
