@@ -244,8 +244,11 @@ CompileResult compileModel(const std::string &text, const std::string &name,
     return result;
   }
   StepDecision decision = decide(candidates.plans, options);
-  if (decision.exitCode)
-    return failedWith(decision.exitCode, decision.error);
+  if (decision.exitCode) {
+    StringRef rejected = StringRef(candidates.rejected).trim();
+    return failedWith(decision.exitCode,
+                      decision.error + (rejected.empty() ? "" : "\n" + rejected.str()));
+  }
   if (options.explain)
     result.explanation =
         explainDecision(decision, candidates.plans, options, candidates.rejected);

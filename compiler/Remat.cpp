@@ -57,8 +57,8 @@ StepDecision meetBudget(std::vector<StepPlans> &candidates, int64_t budget) {
   return refuse(
       noBudget,
       llvm::formatv("the budget of {0} cannot be met: this step needs at least {1}{2}\nno plan in "
-                    "this order of ops can need less than {3}; weights, state and input alone take "
-                    "{4}\n{5}\ntry --budget={6}{7}",
+                    "this order of ops can need less than {3}; weights, state, input and library "
+                    "transients alone take {4}\n{5}\ntry --budget={6}{7}",
                     bytesText(budget), bytesText(needed),
                     plans.microBatches() > 1
                         ? llvm::formatv(" with {0} micro-batches", plans.microBatches()).str()

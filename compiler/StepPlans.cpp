@@ -87,6 +87,9 @@ int64_t StepPlans::frontierBytes(size_t index) {
 }
 
 const RematPlan *StepPlans::fastest(int64_t budget) {
+  // Nothing is faster than to recompute nothing.
+  if (always + keep.peak <= budget && arenaBytes(keep) <= budget)
+    return &keep;
   frontier();
   for (size_t i = 0; i < shared->plans.size(); ++i)
     if (always + shared->plans[i].peak <= budget && frontierBytes(i) <= budget)

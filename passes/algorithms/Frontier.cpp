@@ -393,13 +393,16 @@ static std::vector<RematPlan> exactPlans(const StepGraph &graph, const FrontierO
   int64_t floor = peakLowerBound(graph);
   bool isSmall = static_cast<int>(graph.ops.size()) <= options.exactOps;
   complete = true;
-  int states = options.exactStates;
+  int states = options.exactStates, cutShort = 0;
   for (int64_t budget = plans.front().peak; budget > floor && states > 0;) {
     int64_t stride = isSmall ? 0 : budget / options.exactSteps;
     budget -= std::max(storageAlignment, stride);
     ExactRemat exact = solveExactly(graph, budget, options.statesPerBudget);
     states -= exact.states;
     complete &= exact.complete;
+    // A graph that resists is not tried further: the search below does better in less time.
+    if (!exact.complete && ++cutShort == options.cutShort)
+      break;
     if (exact.complete && !exact.schedule)
       return plans;
     if (!exact.schedule)

@@ -41,7 +41,8 @@ struct FrontierOptions {
   // The exact search, for graphs in which few values are large:
   int exactOps = 40;           // up to this many ops every point of the frontier is asked for,
   int exactSteps = 48;         // else budgets that fall by this part
-  int statesPerBudget = 100000;// looked at for one budget,
+  int cutShort = 2;            // searches that may be given up before all are,
+  int statesPerBudget = 60000; // looked at for one budget,
   int exactStates = 1000000;   // and in all; 0: no exact search
 };
 
