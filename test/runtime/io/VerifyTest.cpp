@@ -188,17 +188,17 @@ TEST(GradientCopies, MoveNothing) {
   ASSERT_EQ(now.buffers()->size(), 7u);
   for (uint32_t i = 0; i < 6; ++i)
     EXPECT_EQ(now.buffers()->Get(i)->offset(), old.buffers()->Get(i)->offset());
-  // Commands were: loss, dw | update, state. Now: loss, dw | copy, update, state.
-  ASSERT_EQ(now.step()->commands()->size(), 3u);
+  // Commands were: loss, state, dw | update. Now: loss, state, dw | copy, update.
+  ASSERT_EQ(now.step()->commands()->size(), 2u);
   const plan::Copy &copy = *now.step()->commands()->Get(0)->operation_as_Copy();
   EXPECT_EQ(copy.source()->buffer(), 4u);
   EXPECT_EQ(copy.target()->buffer(), 6u);
   EXPECT_EQ(now.variables()->Get(0)->gradient_buffer(), 6);
   const plan::Buffer &made = *now.buffers()->Get(6);
   EXPECT_EQ(made.offset(), 512u);
-  EXPECT_EQ(made.first_command(), 2);
+  EXPECT_EQ(made.first_command(), 3);
   EXPECT_EQ(made.last_command(), 4);
-  EXPECT_EQ(now.buffers()->Get(4)->last_command(), 3) << "dw lives until its update";
+  EXPECT_EQ(now.buffers()->Get(4)->last_command(), 4) << "dw lives until its update";
   EXPECT_EQ(now.buffers()->Get(0)->last_command(), 4);
   EXPECT_EQ(now.arena_bytes(), 576u);
   EXPECT_EQ(now.memory()->gradients(), 64u + 76u);
