@@ -5,7 +5,7 @@
     python budgets.py --rounds=5 --steps=4
 
 Needs nothing but the tools of the build folder. The peaks of PyTorch (weights and its allocator's peak in a
-step) are those that speed.py measured; a budget is a part of them. One round runs every plan of a case in
+step) are written down below, as published for this comparison; speed.py measures them again. A budget is a part of them. One round runs every plan of a case in
 turn, a few steps each, the first step left out; a case's figure is the ratio of medians, so that a slow
 minute of the machine meets all. Synthetic data, SGD unless the case says otherwise.
 """
@@ -20,7 +20,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-# name: (gc-gen arguments, flags of both, [(label, flags with a budget, allowed slowdown, what it is measured by)])
+# name: (gc-gen arguments, flags of all plans, [(label, flags with a budget, allowed slowdown)])
 TORCH = {"mnist-224": 1.03e9, "resnet-50": 1.50e9, "vit-small": 1.04e9, "mnist-448": 3.29e9}
 CASES = {
     "mnist-224": (["mnist", "--image=224"], [],
