@@ -30,7 +30,7 @@ double secondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// What later parts of the road will do is an error until they are there.
+// What this build cannot do.
 std::string unavailable(const CompileOptions &options, int &exitCode) {
   exitCode = BadInput;
   if (options.device != "cpu") {
@@ -119,7 +119,8 @@ public:
       return false;
     if (!options.budgetBytes && !options.pareto)
       return true; // nothing asks for less memory
-    FailureOr<int64_t> batch = batchOf(plans.front().function().ops.front()->getParentOfType<func::FuncOp>());
+    FailureOr<func::FuncOp> train = findList(*modules.front(), kMicroBatchList, "--gc-autodiff");
+    FailureOr<int64_t> batch = failed(train) ? failure() : batchOf(*train);
     if (failed(batch))
       return false;
     for (int64_t parts = 2; parts <= *batch && !enough(); ++parts)
@@ -137,7 +138,8 @@ public:
 private:
   // Smaller micro-batches only cost when nothing needs to be recomputed any more.
   bool enough() {
-    const StepPlans &last = plans[plans.size() - 2];
+    // The last number's first plan, which has all input buffers.
+    const StepPlans &last = plans[llvm::find(moduleOf, modules.size() - 1) - moduleOf.begin()];
     return options.budgetBytes &&
            last.arenaBytes(last.keepEverything()) <= static_cast<int64_t>(options.budgetBytes);
   }

@@ -69,32 +69,29 @@ StepDecision meetBudget(std::vector<StepPlans> &candidates, int64_t budget) {
                                                           : " or a smaller batch"));
 }
 
+// --remat=NAME, or --remat=checkpoints:N.
 StepDecision followPolicy(StepPlans &plans, const std::string &policy) {
-  StepDecision decision;
   const StepGraph &graph = plans.function().graph;
-  if (policy == "none") {
-    decision.plan = plans.keepEverything();
-  } else if (policy == "all") {
-    decision.plan = dropAll(graph);
-  } else if (policy == "sqrt") {
-    decision.plan = keepSquareRoot(graph);
-  } else if (StringRef(policy).starts_with("checkpoints:")) {
-    int count = 0;
-    if (StringRef(policy).drop_front(12).getAsInteger(10, count) || count < 0)
+  auto [name, number] = StringRef(policy).split(':');
+  int count = 0;
+  if (name == "checkpoints") {
+    if (number.getAsInteger(10, count) || count < 0)
       return refuse(badInput, "--remat=" + policy + ": expected checkpoints:N with N from 0 on");
     size_t saved = savedValues(graph).size();
     if (static_cast<size_t>(count) > saved)
       return refuse(badInput, llvm::formatv("--remat={0}: the step saves only {1} values; use at "
                                             "most that many checkpoints",
                                             policy, saved));
-    decision.plan = keepCheckpoints(graph, count);
-  } else {
-    return refuse(badInput, "--remat=" + policy + ": expected none, all, sqrt or checkpoints:N");
   }
-  if (!scheduleOf(graph, decision.plan).valid())
+  std::optional<RematPlan> plan = planByPolicy(graph, name, count);
+  if (!plan || (name != "checkpoints" && name.size() != policy.size()))
+    return refuse(badInput, "--remat=" + policy + ": expected none, all, sqrt or checkpoints:N");
+  if (!scheduleOf(graph, *plan).valid())
     return refuse(badInput, "--remat=" + policy +
                                 " would run an op again after its weights have changed; use --budget, "
                                 "which avoids that");
+  StepDecision decision;
+  decision.plan = std::move(*plan);
   return decision;
 }
 

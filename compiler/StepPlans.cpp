@@ -7,7 +7,7 @@ using namespace mlir;
 namespace gc {
 
 static int64_t bytesWhenPacked(const StepGraph &graph, const Schedule &schedule,
-                           uint64_t searchSteps) {
+                               uint64_t searchSteps) {
   Lives lives;
   lives.analyse(FlatGraph(graph), schedule);
   std::vector<Interval> intervals;

@@ -46,7 +46,9 @@ public:
     return parts * recomputeLowerBound(graph->graph, budget - always);
   }
   /// No plan in this order of ops needs less.
-  int64_t lowestBytes() const { return std::max(always + peakLowerBound(graph->graph), always + elsewhere); }
+  int64_t lowestBytes() const {
+    return always + std::max(peakLowerBound(graph->graph), elsewhere);
+  }
 
   /// Size of the arena when the plan is packed; never below its largest sum of live bytes.
   int64_t arenaBytes(const RematPlan &plan) const;

@@ -15,6 +15,7 @@
 #include "passes/Rederive.h"
 #include "dialects/Gc.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/analysis/Dependence.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -27,15 +28,7 @@ constexpr unsigned longestDerivation = 6;
 
 class Rederivation {
 public:
-  explicit Rederivation(Block &block) {
-    for (Operation &op : block) {
-      bool isBackward = isa<GradientSeedOp>(op);
-      for (Value operand : op.getOperands())
-        isBackward |= operand.getDefiningOp() && backward.contains(operand.getDefiningOp());
-      if (isBackward)
-        backward.insert(&op);
-    }
-  }
+  explicit Rederivation(Block &block) : backward(backwardOps(block)) {}
 
   void run(Block &block) {
     for (Operation &op : block)
@@ -102,7 +95,7 @@ private:
     });
   }
 
-  llvm::SmallPtrSet<Operation *, 32> backward;
+  llvm::DenseSet<Operation *> backward;
 };
 
 } // namespace

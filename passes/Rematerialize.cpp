@@ -156,14 +156,8 @@ struct RematerializePass : impl::RematerializePassBase<RematerializePass> {
     OpCosts costs;
     FunctionGraph graph =
         stepGraphOf(function, [&](Operation *op) { return costs.seconds(op); });
-    RematPlan plan;
-    if (policy == "all") {
-      plan = dropAll(graph.graph);
-    } else if (policy == "sqrt") {
-      plan = keepSquareRoot(graph.graph);
-    } else if (policy == "checkpoints") {
-      plan = keepCheckpoints(graph.graph, checkpoints);
-    } else if (policy == "budget") {
+    std::optional<RematPlan> plan = planByPolicy(graph.graph, policy.getValue(), checkpoints);
+    if (policy == "budget") {
       std::optional<int64_t> bytes = parseBytes(budget.getValue());
       if (!bytes)
         return function.emitError() << "budget '" << budget.getValue()
@@ -179,11 +173,15 @@ struct RematerializePass : impl::RematerializePassBase<RematerializePass> {
                                     << " bytes cannot be met: the smallest found is "
                                     << always + plans.back().peak;
       plan = *fits;
-    } else {
+    }
+    if (!plan)
       return function.emitError() << "unknown policy '" << policy.getValue()
                                   << "': use none, all, sqrt, checkpoints or budget";
-    }
-    applyRematerialization(graph, plan);
+    if (!scheduleOf(graph.graph, *plan).valid())
+      return function.emitError() << "policy '" << policy.getValue()
+                                  << "' would run an op again after its weights have changed; use "
+                                     "policy=budget, which avoids that";
+    applyRematerialization(graph, *plan);
     return success();
   }
 };

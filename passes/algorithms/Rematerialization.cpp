@@ -90,4 +90,17 @@ RematPlan keepSquareRoot(const StepGraph &graph) {
   return keepCheckpoints(graph, static_cast<int>(std::lround(std::sqrt(saved))));
 }
 
+std::optional<RematPlan> planByPolicy(const StepGraph &graph, std::string_view policy,
+                                      int checkpoints) {
+  if (policy == "none")
+    return keepAll(graph);
+  if (policy == "all")
+    return dropAll(graph);
+  if (policy == "sqrt")
+    return keepSquareRoot(graph);
+  if (policy == "checkpoints")
+    return keepCheckpoints(graph, checkpoints);
+  return std::nullopt;
+}
+
 } // namespace gc

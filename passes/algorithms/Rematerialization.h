@@ -9,6 +9,8 @@
 #include "passes/algorithms/Retention.h"
 
 #include <memory>
+#include <optional>
+#include <string_view>
 
 namespace gc {
 
@@ -32,6 +34,10 @@ RematPlan dropAll(const StepGraph &graph);
 RematPlan keepCheckpoints(const StepGraph &graph, int count);
 /// Square root of the number of saved values as checkpoints.
 RematPlan keepSquareRoot(const StepGraph &graph);
+
+/// The fixed policies by name: none, all, sqrt, checkpoints (with their number). Nothing for any other.
+std::optional<RematPlan> planByPolicy(const StepGraph &graph, std::string_view policy,
+                                      int checkpoints);
 
 struct FrontierOptions {
   int rungs = 36;          // targets between the largest and the smallest peak

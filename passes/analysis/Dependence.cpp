@@ -39,6 +39,16 @@ void Dependence::addEdge(Operation *from, Operation *to) {
   after[from].push_back(to);
 }
 
+llvm::DenseSet<Operation *> backwardOps(Block &block) {
+  llvm::DenseSet<Operation *> backward;
+  for (Operation &op : block)
+    if (isa<GradientSeedOp>(op) || llvm::any_of(op.getOperands(), [&](Value operand) {
+          return operand.getDefiningOp() && backward.contains(operand.getDefiningOp());
+        }))
+      backward.insert(&op);
+  return backward;
+}
+
 Dependence::Dependence(Block &block) {
   llvm::DenseMap<StringRef, SmallVector<Operation *>> readersSinceWrite;
   llvm::DenseMap<StringRef, Operation *> lastWrite;

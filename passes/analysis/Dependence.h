@@ -4,6 +4,7 @@
 
 #include "dialects/Gc.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace gc {
 
@@ -13,6 +14,9 @@ llvm::SmallVector<mlir::FlatSymbolRefAttr> variablesWritten(mlir::Operation *op)
 /// The value whose bytes `value` is: reshapes are looked through. A `gc.read` result stands for its
 /// variable.
 mlir::Value storageOf(mlir::Value value);
+
+/// The ops that depend on the gradient of the loss.
+llvm::DenseSet<mlir::Operation *> backwardOps(mlir::Block &block);
 
 /// All orders that a block's ops may take: SSA edges, and for each variable the edge from every use
 /// of its value to the op that changes it, and from there to later reads and changes.

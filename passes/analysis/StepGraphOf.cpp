@@ -24,14 +24,9 @@ FunctionGraph stepGraphOf(func::FuncOp function, OpSeconds seconds) {
   for (BlockArgument argument : block.getArguments())
     addValue(argument, -1);
 
-  llvm::DenseSet<Operation *> backward;
+  llvm::DenseSet<Operation *> backward = backwardOps(block);
   llvm::DenseMap<StringRef, SmallVector<int>> reads; // of each variable
   for (Operation &op : block.without_terminator()) {
-    bool isBackward = isa<GradientSeedOp>(op);
-    for (Value operand : op.getOperands())
-      isBackward |= operand.getDefiningOp() && backward.contains(operand.getDefiningOp());
-    if (isBackward)
-      backward.insert(&op);
     if (isa<ReadOp>(op)) {
       reads[cast<ReadOp>(op).getVariable()].push_back(addValue(op.getResult(0), -1));
       continue;
@@ -51,7 +46,7 @@ FunctionGraph stepGraphOf(func::FuncOp function, OpSeconds seconds) {
       step.results.push_back(addValue(value, index));
     step.seconds = seconds(&op);
     step.workspace = cast<CostOpInterface>(op).getWorkspaceBytes();
-    step.backward = isBackward;
+    step.backward = backward.contains(&op);
     step.repeatable = cast<RecomputableOpInterface>(op).getRepetition() == Repetition::Exact;
     if (auto inPlace = dyn_cast<InPlaceOpInterface>(op))
       for (unsigned o = 0; o < op.getNumOperands(); ++o)
