@@ -14,7 +14,7 @@
 namespace gc::runtime {
 
 /// The version that this runtime reads and this compiler writes.
-constexpr uint32_t kPlanVersion = 1;
+constexpr uint32_t kPlanVersion = 2;
 /// Every buffer starts at a multiple of this.
 constexpr uint64_t kBufferAlignment = 64;
 
