@@ -1,26 +1,24 @@
-//===- LibraryCalls.h - gc products as library commands ---------*- C++ -*-===//
-#ifndef GC_COMPILER_CPU_LIBRARYCALLS_H
-#define GC_COMPILER_CPU_LIBRARYCALLS_H
+//===- Products.h - gc products as commands ---------------------*- C++ -*-===//
+//
+// Convolutions and matrix products in the plan's own terms: what a target calls a library with, or
+// generates a kernel for.
+//
+//===----------------------------------------------------------------------===//
+#ifndef GC_COMPILER_TARGET_PRODUCTS_H
+#define GC_COMPILER_TARGET_PRODUCTS_H
 
-#include "dialects/Gc.h"
-#include "runtime/plan/Plan_generated.h"
-#include <optional>
+#include "compiler/target/Target.h"
 
-namespace gc::cpu {
+namespace gc {
 
 /// The command that a convolution or its gradients becomes, buffers left open; none for other ops.
 std::optional<plan::ConvolutionT> convolutionCommand(mlir::Operation *op);
 /// The command that a product of matrices becomes, buffers left open; none for other ops.
 std::optional<plan::MatMulT> matMulCommand(mlir::Operation *op);
 
-/// Scratch of a command, or an error text. Counts bias and residual as there when their index is
-/// not -1.
-struct WorkspaceAnswer {
-  int64_t bytes = 0;
-  std::string error;
-};
-WorkspaceAnswer workspaceOf(const plan::ConvolutionT &command, int threads);
-WorkspaceAnswer workspaceOf(const plan::MatMulT &command, int threads);
+/// Gives a command the buffers of its op.
+void bind(plan::ConvolutionT &command, mlir::Operation *op, const OpBuffers &buffers);
+void bind(plan::MatMulT &command, mlir::Operation *op, const OpBuffers &buffers);
 
 /// The products inside attention, in the order in which they run. Views name buffers by role.
 enum AttentionBuffer : uint32_t { Qkv, Output, Scores, OutputGradient, ScoreGradient, QkvGradient };
@@ -29,7 +27,7 @@ struct AttentionShape {
   int64_t width() const { return heads * headSize; }
   int64_t scoreBytes() const { return batch * heads * sequence * sequence * 4; }
 };
-AttentionShape attentionShape(mlir::Value qkv, int64_t heads);
+AttentionShape attentionShape(mlir::Operation *op); // gc.attention or its gradient
 plan::MatMulT attentionScores(const AttentionShape &shape);            // S = q k^T / sqrt(d)
 plan::MatMulT attentionOutput(const AttentionShape &shape);            // O = P v
 plan::MatMulT attentionValueGradient(const AttentionShape &shape);     // dV = P^T dO
@@ -37,6 +35,6 @@ plan::MatMulT attentionScoreGradient(const AttentionShape &shape);     // dP = d
 plan::MatMulT attentionQueryGradient(const AttentionShape &shape);     // dQ = dS K / sqrt(d)
 plan::MatMulT attentionKeyGradient(const AttentionShape &shape);       // dK = dS^T Q / sqrt(d)
 
-} // namespace gc::cpu
+} // namespace gc
 
 #endif

@@ -4,14 +4,14 @@
 //   k.loop(zero, channels, [&](Expr c) { k.store(k.load(x, {r, c}) * scale, y, {r, c}); });
 //
 //===----------------------------------------------------------------------===//
-#ifndef GC_COMPILER_CPU_KERNELS_KERNELBUILDER_H
-#define GC_COMPILER_CPU_KERNELS_KERNELBUILDER_H
+#ifndef GC_COMPILER_KERNELS_KERNELBUILDER_H
+#define GC_COMPILER_KERNELS_KERNELBUILDER_H
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
-namespace gc::cpu {
+namespace gc::kernels {
 
 class KernelBuilder;
 
@@ -146,6 +146,6 @@ private:
   Expr foldLanes(Expr vector, bool isMaximum);
 };
 
-} // namespace gc::cpu
+} // namespace gc::kernels
 
-#endif // GC_COMPILER_CPU_KERNELS_KERNELBUILDER_H
+#endif // GC_COMPILER_KERNELS_KERNELBUILDER_H

@@ -1,12 +1,11 @@
-//===- LibraryCalls.cpp - gc products as library commands -----------------===//
-#include "compiler/cpu/LibraryCalls.h"
-#include "runtime/hal/cpu/library/Library.h"
+//===- Products.cpp - gc products as commands -----------------------------===//
+#include "compiler/target/Products.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
 
 using namespace mlir;
 
-namespace gc::cpu {
+namespace gc {
 
 static ArrayRef<int64_t> shapeOf(Value value) {
   return cast<ShapedType>(value.getType()).getShape();
@@ -140,11 +139,71 @@ std::optional<plan::MatMulT> matMulCommand(Operation *op) {
 }
 
 //===----------------------------------------------------------------------===//
+// Buffers
+//===----------------------------------------------------------------------===//
+
+// Operand buffer of an optional operand, or -1.
+static int32_t bufferOf(const OpBuffers &buffers, Operation *op, Value operand) {
+  if (!operand)
+    return -1;
+  for (auto [i, value] : llvm::enumerate(op->getOperands()))
+    if (value == operand)
+      return static_cast<int32_t>(buffers.operands[i]);
+  return -1;
+}
+
+// A product that accumulates has its results in the variables.
+static OpBuffers buffersOfProduct(Operation *&op, const OpBuffers &given) {
+  OpBuffers buffers = given;
+  if (auto accumulating = dyn_cast<AccumulateProductOp>(op)) {
+    buffers.results = given.variables;
+    op = accumulating.getProduct();
+  }
+  return buffers;
+}
+
+void bind(plan::ConvolutionT &c, Operation *op, const OpBuffers &given) {
+  OpBuffers b = buffersOfProduct(op, given);
+  c.workspace = b.workspace;
+  switch (c.direction) {
+  case plan::Direction_Forward: {
+    auto conv = cast<Conv2dOp>(op);
+    c.src = b.operands[0], c.weights = b.operands[1], c.dst = b.results[0];
+    c.bias = bufferOf(b, op, conv.getBias());
+    c.residual = bufferOf(b, op, conv.getResidual());
+    break;
+  }
+  case plan::Direction_BackwardData:
+    c.dst = b.operands[0], c.weights = b.operands[1], c.src = b.results[0];
+    break;
+  case plan::Direction_BackwardWeights:
+    c.src = b.operands[0], c.dst = b.operands[1], c.weights = b.results[0];
+    c.bias = b.results.size() > 1 ? static_cast<int32_t>(b.results[1]) : -1;
+    break;
+  }
+}
+
+void bind(plan::MatMulT &p, Operation *op, const OpBuffers &given) {
+  OpBuffers b = buffersOfProduct(op, given);
+  p.workspace = b.workspace;
+  bool gradientFirst = isa<LinearGradWeightOp>(op); // dW = dy^T x, operands are x, dy
+  *p.a = plan::View(b.operands[gradientFirst ? 1 : 0], 0);
+  *p.b = plan::View(b.operands[gradientFirst ? 0 : 1], 0);
+  *p.c = plan::View(b.results[0], 0);
+  if (auto linear = dyn_cast<LinearOp>(op)) {
+    p.bias = bufferOf(b, op, linear.getBias());
+    p.residual = bufferOf(b, op, linear.getResidual());
+  }
+}
+
+//===----------------------------------------------------------------------===//
 // Attention
 //===----------------------------------------------------------------------===//
 
-AttentionShape attentionShape(Value qkv, int64_t heads) {
-  auto shape = shapeOf(qkv);
+AttentionShape attentionShape(Operation *op) {
+  auto forward = dyn_cast<AttentionOp>(op);
+  int64_t heads = forward ? forward.getHeads() : cast<AttentionGradOp>(op).getHeads();
+  auto shape = shapeOf(op->getOperand(0)); // queries, keys and values
   return {shape[0], shape[1], heads, shape[2] / (3 * heads)};
 }
 
@@ -203,26 +262,4 @@ plan::MatMulT attentionKeyGradient(const AttentionShape &s) {
                      {ScoreGradient, 0}, {Qkv, 0}, {QkvGradient, keys(s)}, true);
 }
 
-//===----------------------------------------------------------------------===//
-// Workspaces
-//===----------------------------------------------------------------------===//
-
-// The library's answer depends on the spec alone, which it takes from a plan's table.
-template <typename Table, typename Native>
-static WorkspaceAnswer ask(const Native &command, int threads) {
-  flatbuffers::FlatBufferBuilder builder;
-  builder.Finish(Table::Pack(builder, &command));
-  auto spec = runtime::cpu::specOf(*flatbuffers::GetRoot<Table>(builder.GetBufferPointer()));
-  auto bytes = runtime::cpu::workspaceBytes(spec, threads);
-  if (!bytes)
-    return {0, bytes.error().message};
-  return {static_cast<int64_t>(*bytes), ""};
-}
-WorkspaceAnswer workspaceOf(const plan::ConvolutionT &command, int threads) {
-  return ask<plan::Convolution>(command, threads);
-}
-WorkspaceAnswer workspaceOf(const plan::MatMulT &command, int threads) {
-  return ask<plan::MatMul>(command, threads);
-}
-
-} // namespace gc::cpu
+} // namespace gc

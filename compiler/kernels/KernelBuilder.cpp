@@ -1,5 +1,5 @@
 //===- KernelBuilder.cpp - Writing kernels as loops and formulas ----------===//
-#include "compiler/cpu/kernels/KernelBuilder.h"
+#include "compiler/kernels/KernelBuilder.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -11,7 +11,7 @@
 
 using namespace mlir;
 
-namespace gc::cpu {
+namespace gc::kernels {
 
 //===----------------------------------------------------------------------===//
 // Expressions
@@ -314,4 +314,4 @@ Expr KernelBuilder::foldLanes(Expr vector, bool isMaximum) {
   return wrap(vector::ExtractOp::create(builder, location, Value(vector), int64_t(0)));
 }
 
-} // namespace gc::cpu
+} // namespace gc::kernels

@@ -1,11 +1,11 @@
 //===- BufferAccess.h - What a kernel does with its arguments -------------===//
-#ifndef GC_COMPILER_CPU_KERNELS_BUFFERACCESS_H
-#define GC_COMPILER_CPU_KERNELS_BUFFERACCESS_H
+#ifndef GC_COMPILER_KERNELS_BUFFERACCESS_H
+#define GC_COMPILER_KERNELS_BUFFERACCESS_H
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/SmallVector.h"
 
-namespace gc::cpu {
+namespace gc::kernels {
 
 struct BufferAccess {
   /// Looks at what was there before. A kernel whose text stores to an argument before it first
@@ -16,8 +16,8 @@ struct BufferAccess {
 
 /// Of the first `count` arguments of a kernel, read off its loads and stores. An op whose effect is
 /// unknown counts as both.
-llvm::SmallVector<BufferAccess> argumentAccess(mlir::func::FuncOp kernel, unsigned count);
+llvm::SmallVector<BufferAccess> argumentAccess(mlir::FunctionOpInterface kernel, unsigned count);
 
-} // namespace gc::cpu
+} // namespace gc::kernels
 
-#endif // GC_COMPILER_CPU_KERNELS_BUFFERACCESS_H
+#endif // GC_COMPILER_KERNELS_BUFFERACCESS_H

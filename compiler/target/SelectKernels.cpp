@@ -1,35 +1,35 @@
-//===- SelectKernels.cpp - how each op runs on the CPU --------------------===//
+//===- SelectKernels.cpp - how each op runs -------------------------------===//
 //
 //   %0 = gc.conv2d %x, %w {...}    =>    %0 = gc.conv2d %x, %w {gc.workspace = 147456, ...}
 //
 // Gradients that a library can add to their accumulators move into gc.accumulate_product.
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/cpu/SelectKernels.h"
-#include "compiler/cpu/CpuTarget.h"
+#include "compiler/target/SelectKernels.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/AccumulateProducts.h"
 
 using namespace mlir;
 
-namespace gc::cpu {
+namespace gc {
 namespace {
 struct SelectKernelsPass : PassWrapper<SelectKernelsPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SelectKernelsPass)
-  explicit SelectKernelsPass(int threads = 0) : threads(threads) {}
-  StringRef getArgument() const override { return "gc-select-cpu"; }
+  SelectKernelsPass(TargetOf targetOf, StringRef argument)
+      : targetOf(std::move(targetOf)), argument(argument) {}
+  StringRef getArgument() const override { return argument; }
   StringRef getDescription() const override {
-    return "decides how each op runs on the CPU and what scratch it needs";
+    return "decides how each op runs and what scratch it needs";
   }
   void runOnOperation() override {
-    CpuTarget target(&getContext(), threads);
+    std::shared_ptr<Target> target = targetOf(&getContext());
     Builder builder(&getContext());
     auto walked = getOperation().walk([&](func::FuncOp function) {
       accumulateInProducts(function, [&](Operation *op, AccumulateProductOp accumulating) {
-        return target.prefersAccumulating(op, accumulating);
+        return target->prefersAccumulating(op, accumulating);
       });
       for (Operation &op : function.getBody().front().without_terminator()) {
-        FailureOr<int64_t> bytes = target.workspaceBytes(&op);
+        FailureOr<int64_t> bytes = target->workspaceBytes(&op);
         if (failed(bytes))
           return WalkResult::interrupt();
         if (*bytes)
@@ -40,14 +40,12 @@ struct SelectKernelsPass : PassWrapper<SelectKernelsPass, OperationPass<ModuleOp
     if (walked.wasInterrupted())
       signalPassFailure();
   }
-  int threads;
+  TargetOf targetOf;
+  StringRef argument; // a literal
 };
 } // namespace
 
-std::unique_ptr<Pass> createSelectKernelsPass(int threads) {
-  return std::make_unique<SelectKernelsPass>(threads);
+std::unique_ptr<Pass> createSelectKernelsPass(TargetOf targetOf, StringRef argument) {
+  return std::make_unique<SelectKernelsPass>(std::move(targetOf), argument);
 }
-void registerSelectKernelsPass() {
-  registerPass([] { return createSelectKernelsPass(0); });
-}
-} // namespace gc::cpu
+} // namespace gc

@@ -1,24 +1,24 @@
 //===- BufferAccess.cpp - What a kernel does with its arguments -----------===//
-#include "compiler/cpu/kernels/BufferAccess.h"
+#include "compiler/kernels/BufferAccess.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
 
-namespace gc::cpu {
+namespace gc::kernels {
 
 // The argument of `kernel` whose bytes `memref` is, or -1 (an array on the stack).
-static int argumentOf(Value memref, func::FuncOp kernel, unsigned count) {
+static int argumentOf(Value memref, FunctionOpInterface kernel, unsigned count) {
   while (auto view = memref.getDefiningOp<ViewLikeOpInterface>())
     memref = view.getViewSource();
   auto argument = dyn_cast<BlockArgument>(memref);
-  if (!argument || argument.getOwner() != &kernel.front() || argument.getArgNumber() >= count)
+  if (!argument || argument.getOwner() != &kernel.getFunctionBody().front() || argument.getArgNumber() >= count)
     return -1;
   return static_cast<int>(argument.getArgNumber());
 }
 
-SmallVector<BufferAccess> argumentAccess(func::FuncOp kernel, unsigned count) {
+SmallVector<BufferAccess> argumentAccess(FunctionOpInterface kernel, unsigned count) {
   SmallVector<BufferAccess> access(count);
   auto note = [&](Value memref, bool isWrite) {
     int argument = argumentOf(memref, kernel, count);
@@ -30,7 +30,7 @@ SmallVector<BufferAccess> argumentAccess(func::FuncOp kernel, unsigned count) {
       access[argument].reads = true;
   };
   kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (op == kernel || isa<ViewLikeOpInterface>(op))
+    if (op == kernel.getOperation() || isa<ViewLikeOpInterface>(op))
       return;
     SmallVector<MemoryEffects::EffectInstance> effects;
     auto known = dyn_cast<MemoryEffectOpInterface>(op);
@@ -54,4 +54,4 @@ SmallVector<BufferAccess> argumentAccess(func::FuncOp kernel, unsigned count) {
   return access;
 }
 
-} // namespace gc::cpu
+} // namespace gc::kernels
