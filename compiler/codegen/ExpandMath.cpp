@@ -10,7 +10,7 @@
 // place of the result.
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/cpu/codegen/ExpandMath.h"
+#include "compiler/codegen/ExpandMath.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -21,7 +21,7 @@
 
 using namespace mlir;
 
-namespace gc::cpu {
+namespace gc::codegen {
 namespace {
 
 constexpr double log2OfE = 1.4426950408889634;
@@ -230,7 +230,7 @@ public:
 
 private:
   LogicalResult expand(Operation *op) {
-    // These are instructions on every CPU that we compile for.
+    // These are instructions on every CPU and GPU that we compile for.
     if (isa<math::FmaOp, math::SqrtOp, math::AbsFOp, math::CopySignOp, math::FloorOp, math::CeilOp,
             math::RoundEvenOp, math::TruncOp, math::AbsIOp, math::IsNaNOp, math::IsInfOp,
             math::IsFiniteOp>(op))
@@ -252,7 +252,7 @@ private:
             .Case<math::RsqrtOp>([&](auto rsqrt) { return expandRsqrt(a, builder, rsqrt); })
             .Default([](auto) { return Value(); });
     if (!result)
-      return op->emitError("has no expansion for the CPU; add one to ExpandMath.cpp");
+      return op->emitError("has no expansion; add one to ExpandMath.cpp");
     op->getResult(0).replaceAllUsesWith(result);
     op->erase();
     return success();
@@ -267,4 +267,4 @@ std::unique_ptr<Pass> createExpandMathPass(bool useFMA) {
   return std::make_unique<ExpandMathPass>(useFMA);
 }
 
-} // namespace gc::cpu
+} // namespace gc::codegen
