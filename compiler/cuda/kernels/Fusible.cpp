@@ -110,8 +110,11 @@ void addSums(const FusibleGroup &group, const GroupBody &body, GpuKernels &kerne
                    next[i] = carried[i] + next[i];
                  return next;
                });
-    sumOverHeight(k, tile, sums, [&](unsigned index, Expr total) {
-      k.when(isChannel, [&] { k.store(total, buffers.back(), {k.index(index), chunk, channel}); });
+    reduceOverHeight(k, tile, sums, /*isMaximum=*/false, [&](ArrayRef<Expr> totals) {
+      k.when(isChannel, [&] {
+        for (int64_t i = 0; i < count; ++i)
+          k.store(totals[i], buffers.back(), {k.index(i), chunk, channel});
+      });
     });
   });
   addCombineSums(kernels, body.sumResults, chunks.count, group.channels);
