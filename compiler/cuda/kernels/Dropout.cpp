@@ -6,27 +6,26 @@ using namespace mlir;
 
 namespace gc::cuda {
 
-// A thread draws for four elements.
+// A thread draws for four elements; where they do not divide into fours every thread for one, with
+// three words unused.
 LogicalResult emitDropout(DropoutOp op, GpuKernels &kernels) {
   DropoutDraw dropout(op, kernels);
-  kernels.add("", dropout.uses, itemGrid(dropout.quads), itemBlock,
+  int64_t width = vectorWidth({dropout.elements}), items = dropout.elements / width;
+  kernels.add("", dropout.uses, itemGrid(items), itemBlock,
               [&](GpuBuilder &k, ArrayRef<Value> buffers) {
-    forItems(k, dropout.quads, [&](Expr quad) {
+    forItems(k, items, [&](Expr item) {
       dropout.start(k, buffers);
-      SmallVector<Expr> words = dropout.draw(k, quad);
-      Expr first = quad * 4;
-      if (dropout.elements % 4 == 0) {
-        Elements elements = k.loadElements(buffers[0], {first}, 4);
-        for (auto [element, word] : llvm::zip_equal(elements, words))
-          element = dropout.apply(k, element, word);
-        return k.storeElements(elements, buffers[2], {first});
+      Expr first = item * double(width);
+      SmallVector<Expr> words = dropout.draw(k, first / 4);
+      if (width == 1) {
+        Expr which = item % 4;
+        for (int64_t i = 1; i < 4; ++i)
+          words[0] = k.select(which == double(i), words[i], words[0]);
       }
-      for (int64_t i = 0; i < 4; ++i) {
-        Expr at = first + double(i);
-        k.when(at < double(dropout.elements), [&] {
-          k.store(dropout.apply(k, k.load(buffers[0], {at}), words[i]), buffers[2], {at});
-        });
-      }
+      Elements elements = k.loadElements(buffers[0], {first}, width);
+      for (auto [i, element] : llvm::enumerate(elements))
+        element = dropout.apply(k, element, words[i]);
+      k.storeElements(elements, buffers[2], {first});
     });
   });
   return success();

@@ -84,32 +84,27 @@ void addSums(const FusibleGroup &group, const GroupBody &body, GpuKernels &kerne
     Expr isChannel = channel < double(group.channels);
     // Threads beyond the last channel have no rows.
     Expr last = k.select(isChannel, end, begin);
-    SmallVector<Expr> zeros(count, k.f32(0));
-    SmallVector<Expr> sums =
-        k.loop(begin + k.thread(GpuBuilder::Dimension::y), last, tile.height, zeros,
-               [&](Expr row, ArrayRef<Expr> carried) {
-                 Expr flat = row * double(group.channels) + channel;
-                 auto load = [&](unsigned use, Access access) -> Value {
-                   switch (access) {
-                   case Access::Full:
-                     return k.load(buffers[use], {flat});
-                   case Access::Channel:
-                     return k.load(buffers[use], {channel});
-                   case Access::Row:
-                     return k.load(buffers[use], {row});
-                   case Access::Scalar:
-                     return k.load(buffers[use], {});
-                   }
-                   llvm_unreachable("unknown access");
-                 };
-                 SmallVector<Expr> next =
-                     body.compute(k, load, [&](unsigned result, Expr value) {
-                       k.store(value, buffers[body.results[result]], {flat});
-                     });
-                 for (int64_t i = 0; i < count; ++i)
-                   next[i] = carried[i] + next[i];
-                 return next;
-               });
+    SmallVector<Expr> sums = k.reduceStrided(
+        begin + k.thread(GpuBuilder::Dimension::y), last, tile.height, unsigned(count),
+        /*isMaximum=*/false, [&](Expr row) {
+          Expr flat = row * double(group.channels) + channel;
+          auto load = [&](unsigned use, Access access) -> Value {
+            switch (access) {
+            case Access::Full:
+              return k.load(buffers[use], {flat});
+            case Access::Channel:
+              return k.load(buffers[use], {channel});
+            case Access::Row:
+              return k.load(buffers[use], {row});
+            case Access::Scalar:
+              return k.load(buffers[use], {});
+            }
+            llvm_unreachable("unknown access");
+          };
+          return body.compute(k, load, [&](unsigned result, Expr value) {
+            k.store(value, buffers[body.results[result]], {flat});
+          });
+        });
     reduceOverHeight(k, tile, sums, /*isMaximum=*/false, [&](ArrayRef<Expr> totals) {
       k.when(isChannel, [&] {
         for (int64_t i = 0; i < count; ++i)

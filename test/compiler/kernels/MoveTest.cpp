@@ -37,7 +37,10 @@ TEST(MoveTest, Transpose) {
   };
   for (const Case &c : {Case{{1}, {0}}, Case{{5, 7}, {1, 0}}, Case{{33, 50}, {1, 0}},
                         Case{{3, 5, 7}, {1, 0, 2}}, Case{{3, 17, 19}, {0, 2, 1}},
-                        Case{{2, 3, 4, 5}, {3, 1, 0, 2}}, Case{{2, 18, 4, 21}, {0, 3, 2, 1}}}) {
+                        Case{{2, 3, 4, 5}, {3, 1, 0, 2}}, Case{{2, 18, 4, 21}, {0, 3, 2, 1}},
+                        Case{{70, 33}, {1, 0}}, Case{{2, 40, 5, 36}, {0, 3, 2, 1}},
+                        Case{{64, 32}, {1, 0}}, Case{{3, 300, 7}, {2, 0, 1}},
+                        Case{{5, 6, 8}, {1, 0, 2}}}) {
     Tensor x = Tensor::random(c.shape, 1);
     std::vector<int64_t> shape;
     for (int64_t d : c.permutation)
@@ -63,7 +66,9 @@ TEST(MoveTest, SlicePadConcat) {
     int64_t axis, offset, size;
   };
   for (const Case &c : {Case{{7}, 0, 2, 3}, Case{{3, 197, 37}, 1, 0, 1}, Case{{3, 11, 5}, 1, 4, 7},
-                        Case{{5, 9}, 1, 3, 2}, Case{{9001, 2}, 0, 13, 8000}}) {
+                        Case{{5, 9}, 1, 3, 2}, Case{{9001, 2}, 0, 13, 8000},
+                        Case{{6, 8, 12}, 1, 4, 4}, Case{{3, 16}, 1, 4, 8},
+                        Case{{5, 16}, 1, 2, 8}}) {
     Tensor x = Tensor::random(c.shape, 1);
     std::vector<int64_t> part = c.shape;
     part[c.axis] = c.size;
@@ -115,7 +120,8 @@ TEST(MoveTest, Broadcast) {
   };
   for (const Case &c : {Case{{}, {}, {3, 5}}, Case{{4}, {1}, {7, 4}}, Case{{7}, {0}, {7, 13}},
                         Case{{2, 5}, {0, 2}, {2, 3, 5}}, Case{{1, 5}, {0, 1}, {6, 5}},
-                        Case{{3, 1}, {1, 2}, {2, 3, 9}}}) {
+                        Case{{3, 1}, {1, 2}, {2, 3, 9}}, Case{{8}, {1}, {5, 8}},
+                        Case{{5}, {0}, {5, 8}}}) {
     Tensor x = Tensor::random(c.from, 1);
     std::vector<double> expected;
     for (int64_t i = 0; i < Tensor(c.to).size(); ++i) {
@@ -133,22 +139,24 @@ TEST(MoveTest, Broadcast) {
 }
 
 TEST(MoveTest, ClassToken) {
-  int64_t batch = 3, sequence = 10, width = 37;
-  Tensor x = Tensor::random({batch, sequence - 1, width}, 1);
-  Tensor token = Tensor::random({1, 1, width}, 2),
-         position = Tensor::random({1, sequence, width}, 3);
-  std::vector<double> expected;
-  for (int64_t b = 0; b < batch; ++b)
-    for (int64_t s = 0; s < sequence; ++s)
-      for (int64_t c = 0; c < width; ++c)
-        expected.push_back(double(s == 0 ? token[c] : x[(b * (sequence - 1) + s - 1) * width + c]) +
-                           position[s * width + c]);
-  std::vector<Tensor> operands{x, token, position};
-  expectClose(run("%r = gc.class_token %0, %1, %2" +
-                      signature(operands, {typeOf({batch, sequence, width})}),
-                  operands)
-                  .results[0],
-              expected, 1e-7);
+  for (int64_t width : {37, 64}) {
+    int64_t batch = 3, sequence = 10;
+    Tensor x = Tensor::random({batch, sequence - 1, width}, 1);
+    Tensor token = Tensor::random({1, 1, width}, 2),
+           position = Tensor::random({1, sequence, width}, 3);
+    std::vector<double> expected;
+    for (int64_t b = 0; b < batch; ++b)
+      for (int64_t s = 0; s < sequence; ++s)
+        for (int64_t c = 0; c < width; ++c)
+          expected.push_back(double(s == 0 ? token[c] : x[(b * (sequence - 1) + s - 1) * width + c]) +
+                             position[s * width + c]);
+    std::vector<Tensor> operands{x, token, position};
+    expectClose(run("%r = gc.class_token %0, %1, %2" +
+                        signature(operands, {typeOf({batch, sequence, width})}),
+                    operands)
+                    .results[0],
+                expected, 1e-7);
+  }
 }
 
 TEST(MoveTest, Embedding) {
@@ -171,6 +179,22 @@ TEST(MoveTest, Embedding) {
       run("%r = gc.embedding_grad %0, %1" + signature({indices, dy}, {table.type()}), {indices, dy})
           .results[0],
       gradient, 1e-6);
+}
+
+TEST(MoveTest, GradientOfManyUses) {
+  int64_t size = 300, width = 36, count = 700;
+  std::vector<int32_t> rows;
+  for (int64_t i = 0; i < count; ++i)
+    rows.push_back(i % 50 == 0 ? int32_t(size) : int32_t(i * i % 97)); // every 50th is outside
+  Tensor indices = Tensor::ofInt32({count}, rows), dy = Tensor::random({count, width}, 2);
+  std::vector<double> gradient(size * width);
+  for (int64_t i = 0; i < count; ++i)
+    for (int64_t c = 0; c < width && rows[i] < size; ++c)
+      gradient[rows[i] * width + c] += dy[i * width + c];
+  expectClose(run("%r = gc.embedding_grad %0, %1" + signature({indices, dy}, {typeOf({size, width})}),
+                  {indices, dy})
+                  .results[0],
+              gradient, 5e-6);
 }
 
 TEST(MoveTest, EmbeddingOutsideTheTableIsNaN) {

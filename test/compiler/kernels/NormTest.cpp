@@ -13,7 +13,8 @@ struct Size {
 };
 
 TEST(NormTest, BatchStats) {
-  for (Size size : {Size{1, 1}, {2, 3}, {50021, 8}, {1009, 64}, {50, 2048}, {40000, 5}}) {
+  for (Size size : {Size{1, 1}, {2, 3}, {50021, 8}, {1009, 64}, {50, 2048}, {40000, 5}, {1, 33},
+                    {257, 37}, {3001, 130}}) {
     std::vector<int64_t> full{size.rows, 1, 1, size.channels};
     // A mean far from zero: E[x^2] - E[x]^2 would lose five digits here.
     Tensor x = Tensor::random(full, 1, 99, 101);
@@ -36,7 +37,8 @@ TEST(NormTest, BatchStats) {
 }
 
 TEST(NormTest, LayerNorm) {
-  for (Size size : {Size{1, 1}, {3, 7}, {5, 16}, {11, 37}, {7, 384}, {3, 768}, {2, 4099}}) {
+  for (Size size : {Size{1, 1}, {3, 7}, {5, 16}, {11, 37}, {7, 384}, {3, 768}, {2, 4099}, {131, 20},
+                    {2, 8404}}) {
     std::vector<int64_t> full{1, size.rows, size.channels};
     Tensor x = Tensor::random(full, 1, 9, 11), w = Tensor::random({size.channels}, 2);
     Tensor b = Tensor::random({size.channels}, 3);
@@ -63,7 +65,7 @@ TEST(NormTest, LayerNorm) {
 }
 
 TEST(NormTest, LayerNormGrad) {
-  for (Size size : {Size{1, 1}, {3, 7}, {301, 37}, {150, 384}, {2, 4099}}) {
+  for (Size size : {Size{1, 1}, {3, 7}, {301, 37}, {150, 384}, {2, 4099}, {1031, 36}, {3, 8404}}) {
     std::vector<int64_t> full{size.rows, size.channels};
     Tensor dy = Tensor::random(full, 1), x = Tensor::random(full, 2);
     Tensor mean = Tensor::random({size.rows}, 3, -0.1f, 0.1f);
@@ -99,7 +101,8 @@ struct GroupSize {
   int64_t rows() const { return height * width; }
 };
 const GroupSize groupSizes[] = {
-    {1, 1, 1, 1, 1}, {2, 3, 5, 6, 2}, {3, 7, 7, 16, 16}, {2, 101, 67, 8, 2}, {1, 300, 40, 24, 3}};
+    {1, 1, 1, 1, 1}, {2, 3, 5, 6, 2}, {3, 7, 7, 16, 16}, {2, 101, 67, 8, 2}, {1, 300, 40, 24, 3},
+    {37, 2, 3, 33, 11}};
 
 struct GroupStatistics {
   std::vector<double> mean, rstd; // [batch, groups]
