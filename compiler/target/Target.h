@@ -51,6 +51,11 @@ public:
   virtual std::optional<Roofline> roofline() const { return std::nullopt; }
 };
 
+/// Whether an op should add to its accumulators itself, given its scratch apart and inside: apart,
+/// the results are there beside it. A few bytes are well spent on one pass less over the
+/// accumulators.
+bool isWorthAccumulating(mlir::Operation *op, int64_t apart, int64_t inside);
+
 /// Ops that are only names for bytes: nothing runs.
 bool isNothing(mlir::Operation *op);
 

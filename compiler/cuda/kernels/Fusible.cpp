@@ -77,41 +77,25 @@ void addSums(const FusibleGroup &group, const GroupBody &body, GpuKernels &kerne
   uses.push_back(kernels.scratch({count, chunks.count, group.channels}));
   kernels.add("sums", uses, {tile.tiles, chunks.count, 1}, tile.block(),
               [&](GpuBuilder &k, ArrayRef<Value> buffers) {
-    Expr chunk = k.block(GpuBuilder::Dimension::y);
-    Expr channel = k.block() * double(tile.width) + k.thread();
-    Expr begin = chunk * double(chunks.rows);
-    Expr end = k.minimum(begin + double(chunks.rows), k.index(group.rows));
-    Expr isChannel = channel < double(group.channels);
-    // Threads beyond the last channel have no rows.
-    Expr last = k.select(isChannel, end, begin);
-    SmallVector<Expr> zeros(count, k.f32(0));
-    SmallVector<Expr> sums =
-        k.loop(begin + k.thread(GpuBuilder::Dimension::y), last, tile.height, zeros,
-               [&](Expr row, ArrayRef<Expr> carried) {
-                 Expr flat = row * double(group.channels) + channel;
-                 auto load = [&](unsigned use, Access access) -> Value {
-                   switch (access) {
-                   case Access::Full:
-                     return k.load(buffers[use], {flat});
-                   case Access::Channel:
-                     return k.load(buffers[use], {channel});
-                   case Access::Row:
-                     return k.load(buffers[use], {row});
-                   case Access::Scalar:
-                     return k.load(buffers[use], {});
-                   }
-                   llvm_unreachable("unknown access");
-                 };
-                 SmallVector<Expr> next =
-                     body.compute(k, load, [&](unsigned result, Expr value) {
-                       k.store(value, buffers[body.results[result]], {flat});
-                     });
-                 for (int64_t i = 0; i < count; ++i)
-                   next[i] = carried[i] + next[i];
-                 return next;
-               });
-    sumOverHeight(k, tile, sums, [&](unsigned index, Expr total) {
-      k.when(isChannel, [&] { k.store(total, buffers.back(), {k.index(index), chunk, channel}); });
+    addColumnSums(k, tile, chunks, group.rows, group.channels, count, buffers.back(),
+                  [&](Expr row, Expr channel) {
+      Expr flat = row * double(group.channels) + channel;
+      auto load = [&](unsigned use, Access access) -> Value {
+        switch (access) {
+        case Access::Full:
+          return k.load(buffers[use], {flat});
+        case Access::Channel:
+          return k.load(buffers[use], {channel});
+        case Access::Row:
+          return k.load(buffers[use], {row});
+        case Access::Scalar:
+          return k.load(buffers[use], {});
+        }
+        llvm_unreachable("unknown access");
+      };
+      return body.compute(k, load, [&](unsigned result, Expr value) {
+        k.store(value, buffers[body.results[result]], {flat});
+      });
     });
   });
   addCombineSums(kernels, body.sumResults, chunks.count, group.channels);

@@ -111,8 +111,32 @@ void sumOverHeight(GpuBuilder &k, const ColumnTile &tile, ArrayRef<Expr> values,
   }
 }
 
+void addColumnSums(GpuBuilder &k, const ColumnTile &tile, const RowChunks &chunks, int64_t rows,
+                   int64_t channels, int64_t sums, Value partials,
+                   llvm::function_ref<SmallVector<Expr>(Expr row, Expr channel)> summands) {
+  Expr chunk = k.block(GpuBuilder::Dimension::y);
+  Expr channel = k.block() * double(tile.width) + k.thread();
+  Expr begin = chunk * double(chunks.rows);
+  Expr end = k.minimum(begin + double(chunks.rows), k.index(rows));
+  Expr isChannel = channel < double(channels);
+  // Threads beyond the last channel have no rows.
+  Expr last = k.select(isChannel, end, begin);
+  SmallVector<Expr> zeros(sums, k.f32(0));
+  SmallVector<Expr> totals =
+      k.loop(begin + k.thread(GpuBuilder::Dimension::y), last, tile.height, zeros,
+             [&](Expr row, ArrayRef<Expr> carried) {
+               SmallVector<Expr> next = summands(row, channel);
+               for (int64_t i = 0; i < sums; ++i)
+                 next[i] = carried[i] + next[i];
+               return next;
+             });
+  sumOverHeight(k, tile, totals, [&](unsigned index, Expr total) {
+    k.when(isChannel, [&] { k.store(total, partials, {k.index(index), chunk, channel}); });
+  });
+}
+
 void addCombineSums(GpuKernels &kernels, ArrayRef<BufferUse> results, int64_t chunks,
-                    int64_t channels, double scale) {
+                    int64_t channels, double scale, bool accumulate) {
   SmallVector<BufferUse> uses{kernels.scratch({int64_t(results.size()), chunks, channels})};
   uses.append(results.begin(), results.end());
   int64_t items = channels * int64_t(results.size());
@@ -128,8 +152,10 @@ void addCombineSums(GpuKernels &kernels, ArrayRef<BufferUse> results, int64_t ch
                   if (scale != 1)
                     total = total * k.f32(scale);
                   for (size_t s = 0; s < results.size(); ++s)
-                    k.when(array == double(s),
-                           [&] { k.store(total, buffers[1 + s], {channel}); });
+                    k.when(array == double(s), [&] {
+                      Expr before = accumulate ? k.load(buffers[1 + s], {channel}) : Expr();
+                      k.store(accumulate ? before + total : total, buffers[1 + s], {channel});
+                    });
                 });
               });
 }

@@ -81,10 +81,16 @@ ColumnTile columnTile(int64_t channels);
 void sumOverHeight(GpuBuilder &k, const ColumnTile &tile, llvm::ArrayRef<Expr> values,
                    llvm::function_ref<void(unsigned index, Expr total)> store);
 
+/// Inside a kernel over a grid {tile.tiles, chunks.count} of tile.block(): sums what `summands` gives
+/// for each (row, channel) over the rows of the chunk, and writes partials[sum][chunk][channel].
+void addColumnSums(GpuBuilder &k, const ColumnTile &tile, const RowChunks &chunks, int64_t rows,
+                   int64_t channels, int64_t sums, mlir::Value partials,
+                   llvm::function_ref<llvm::SmallVector<Expr>(Expr row, Expr channel)> summands);
+
 /// Adds result[c] = scale * (sum over k of partials[s][k][c]) for each result s; the workspace
-/// holds [results, chunks, channels].
+/// holds [results, chunks, channels]. With `accumulate` the sums are added to what is there.
 void addCombineSums(GpuKernels &kernels, llvm::ArrayRef<BufferUse> results, int64_t chunks,
-                    int64_t channels, double scale = 1);
+                    int64_t channels, double scale = 1, bool accumulate = false);
 
 // One function a family of ops; each file has the formulas at hand.
 mlir::LogicalResult emitFusible(mlir::Operation *op, GpuKernels &kernels);

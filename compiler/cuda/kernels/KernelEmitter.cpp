@@ -60,6 +60,29 @@ static LogicalResult emitOp(Operation *op, GpuKernels &kernels) {
       });
 }
 
+// db[c] = sum over rows of dy[row][c], the second result of a convolution's filter gradient, or the
+// second accumulator.
+static void addBiasGradient(Operation *op, GpuKernels &kernels) {
+  auto accumulating = dyn_cast<AccumulateProductOp>(op);
+  Operation *product = accumulating ? accumulating.getProduct() : op;
+  int64_t channels = elementCount(product->getResult(1).getType());
+  int64_t rows = elementCount(product->getOperand(1).getType()) / channels;
+  RowChunks chunks = chunkRows(rows, channels);
+  ColumnTile tile = columnTile(channels);
+  kernels.add("bias", {kernels.operand(1, {rows, channels}),
+                       kernels.scratch({1, chunks.count, channels})},
+              {tile.tiles, chunks.count, 1}, tile.block(),
+              [&](GpuBuilder &k, ArrayRef<Value> buffers) {
+    addColumnSums(k, tile, chunks, rows, channels, 1, buffers[1], [&](Expr row, Expr channel) {
+      return SmallVector<Expr>{k.load(buffers[0], {row, channel})};
+    });
+  });
+  BufferUse result = accumulating
+                         ? kernels.variable(1, {channels}, Float32Type::get(op->getContext()))
+                         : kernels.result(1);
+  addCombineSums(kernels, {result}, chunks.count, channels, 1, accumulating);
+}
+
 KernelEmitter::KernelEmitter(MLIRContext *context) {
   context->loadDialect<arith::ArithDialect, gpu::GPUDialect, math::MathDialect,
                        memref::MemRefDialect, scf::SCFDialect, vector::VectorDialect>();
@@ -82,6 +105,19 @@ FailureOr<int64_t> KernelEmitter::workspaceBytes(Operation *op) {
     return failure();
   measured[key] = kernels.workspaceBytes;
   return kernels.workspaceBytes;
+}
+
+int64_t KernelEmitter::biasGradientWorkspace(Operation *op) {
+  KernelModule none;
+  GpuKernels kernels(op, {}, none);
+  addBiasGradient(op, kernels);
+  return kernels.workspaceBytes;
+}
+
+SmallVector<KernelLaunch> KernelEmitter::emitBiasGradient(Operation *op) {
+  GpuKernels kernels(op, {}, built);
+  addBiasGradient(op, kernels);
+  return kernels.launches;
 }
 
 FailureOr<SmallVector<KernelLaunch>> KernelEmitter::emit(Operation *op, ArrayRef<int> aliases) {

@@ -23,6 +23,10 @@ public:
   mlir::FailureOr<llvm::SmallVector<KernelLaunch>> emit(mlir::Operation *op,
                                                         llvm::ArrayRef<int> aliases = {});
 
+  /// Only the bias gradient of a convolution's filter gradient, which libraries leave out.
+  llvm::SmallVector<KernelLaunch> emitBiasGradient(mlir::Operation *op);
+  int64_t biasGradientWorkspace(mlir::Operation *op);
+
   /// All kernels so far, in one gpu.module.
   mlir::ModuleOp module() { return *owned; }
   unsigned size() const { return built.count; }
