@@ -16,7 +16,7 @@ struct KernelResources {
   int registers = -1;         // of a thread
   int64_t spillBytes = -1;    // stores and loads
   int64_t stackBytes = -1;    // of a thread
-  int64_t constantBytes = -1; // parameters included
+  int64_t constantBytes = -1; // as ptxas tells: with the parameters up to sm_89, without from sm_90
   int64_t sharedBytes = 0;    // static and dynamic
   int64_t dynamicSharedBytes = 0;
   int threadsPerBlock = 0;

@@ -24,6 +24,7 @@
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
@@ -72,11 +73,14 @@ public:
     vector::populateVectorInterleaveLoweringPatterns(patterns);
     vector::populateVectorTransposeLoweringPatterns(patterns,
                                                     vector::VectorTransposeLowering::EltWise);
-    vector::populateVectorTransferPermutationMapLoweringPatterns(patterns);
     vector::populateVectorTransferLoweringPatterns(patterns, /*maxTransferRank=*/1);
+    vector::populateVectorMaskMaterializationPatterns(patterns,
+                                                      /*force32BitVectorIndices=*/false);
     vector::populateVectorInsertExtractStridedSliceTransforms(patterns);
     vector::populateVectorStepLoweringPatterns(patterns);
     vector::populateVectorRankReducingFMAPattern(patterns);
+    vector::populateVectorFromElementsUnrollPatterns(patterns);
+    vector::populateVectorToElementsUnrollPatterns(patterns);
     arith::populateCeilFloorDivExpandOpsPatterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
@@ -144,10 +148,11 @@ LogicalResult simplifyKernels(ModuleOp module) {
   OpPassManager &onKernel = manager.nest<gpu::GPUModuleOp>().nest<gpu::GPUFuncOp>();
   // Every GPU has a fused multiply-add.
   onKernel.addPass(codegen::createExpandMathPass(/*useFMA=*/true));
-  onKernel.addPass(std::make_unique<LowerVectorsPass>());
+  onKernel.addPass(createConvertVectorToSCFPass(VectorTransferToSCFOptions().enableFullUnroll()));
   onKernel.addPass(memref::createExpandStridedMetadataPass());
   onKernel.addPass(createLowerAffinePass());
   onKernel.addPass(createCanonicalizerPass());
+  onKernel.addPass(std::make_unique<LowerVectorsPass>()); // the canonicalizer makes more of them
   onKernel.addPass(createCSEPass());
   return manager.run(module);
 }
