@@ -54,12 +54,13 @@ void registerKernelDialects(mlir::MLIRContext &context);
 /// Compiles the kernels of `module`, which holds one gpu.module with gpu.func kernels and nothing
 /// else; it is consumed (lowered in place). A kernel
 /// - has the attributes known_block_size and known_grid_size: the launch must have these extents;
-/// - takes memrefs of static shape and identity layout: 64-byte aligned addresses as 64-bit
-///   parameters, in order; distinct arguments must not overlap;
+/// - takes memrefs of integers or floats, of static shape and identity layout: 64-byte aligned
+///   addresses as 64-bit parameters, in order; distinct arguments must not overlap;
 /// - is written in gpu (ids, barrier, shuffle, …), scf, affine, arith, math, memref and vector;
 /// - declares static shared memory as workgroup attributions (at most 48 KiB), and the bytes of
 ///   gpu.dynamic_shared_memory by the attribute gc.dynamic_shared;
-/// - may ask by gc.min_blocks for registers few enough that so many blocks fit a multiprocessor.
+/// - may ask by gc.min_blocks for registers few enough that so many blocks fit a multiprocessor,
+///   and by gc.unroll on an scf.for with constant bounds for no loop.
 /// Failure is reported as a diagnostic at the module or at the kernel to blame; a missing assembler
 /// is none.
 ///

@@ -1,14 +1,7 @@
 //===- CodegenTest.cpp - GPU kernels from MLIR text to PTX and cubins -----===//
-#include "compiler/cuda/codegen/AssemblePtx.h"
-#include "compiler/cuda/codegen/CompileKernels.h"
-#include "mlir/IR/Diagnostics.h"
-#include "mlir/IR/MLIRContext.h"
-#include "mlir/Parser/Parser.h"
-#include "test/compiler/cuda/codegen/KernelTexts.h"
-#include "llvm/ADT/StringExtras.h"
+#include "test/compiler/cuda/codegen/KernelTest.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include <gtest/gtest.h>
 #include <regex>
 
 using namespace mlir;
@@ -22,22 +15,8 @@ int count(const std::string &text, const std::string &pattern) {
   return int(std::distance(std::sregex_iterator(text.begin(), text.end(), regex), {}));
 }
 
-class CudaCodegenTest : public testing::Test {
+class CudaCodegenTest : public KernelTest {
 protected:
-  CudaCodegenTest() {
-    registerKernelDialects(context);
-    context.getDiagEngine().registerHandler(
-        [&](Diagnostic &diagnostic) { messages += diagnostic.str() + "\n"; });
-  }
-  FailureOr<KernelImages> compile(const std::string &kernels, CodegenOptions options = {}) {
-    OwningOpRef<ModuleOp> module =
-        parseSourceString<ModuleOp>("gpu.module @kernels {" + kernels + "}", &context);
-    if (!module)
-      return failure();
-    if (!options.device)
-      options.device = findDeviceModel("sm_80");
-    return compileKernels(*module, options);
-  }
   /// The PTX of kernels that fit one image; empty after a failure.
   std::string ptxOf(const std::string &kernels) {
     CodegenOptions options;
@@ -46,8 +25,6 @@ protected:
     EXPECT_TRUE(succeeded(images)) << messages;
     return succeeded(images) && images->images.size() == 1 ? images->images[0].ptx : "";
   }
-  MLIRContext context;
-  std::string messages;
 };
 
 
@@ -163,6 +140,14 @@ TEST_F(CudaCodegenTest, TransfersBeyondTheEdgeAreMasked) {
   EXPECT_GE(count(ptx, R"(setp)"), 4) << ptx;
 }
 
+TEST_F(CudaCodegenTest, LoopsAreUnrolledOnRequest) {
+  std::string ptx = ptxOf(matmul);
+  EXPECT_EQ(count(ptx, R"(fma\.rn\.f32)"), 16) << ptx;
+  ptx = ptxOf(replace(matmul, "scf.yield %m : vector<4x4xf32>\n      }",
+                      "scf.yield %m : vector<4x4xf32>\n      } {gc.unroll}"));
+  EXPECT_EQ(count(ptx, R"(fma\.rn\.f32)"), 16 * 16) << ptx;
+}
+
 TEST_F(CudaCodegenTest, MinBlocksBoundRegisters) {
   std::string ptx = ptxOf(replace(elementwise, "known_grid", "gc.min_blocks = 8, known_grid"));
   EXPECT_EQ(count(ptx, R"(\.minnctapersm 8)"), 1) << ptx;
@@ -192,8 +177,9 @@ TEST_F(CudaCodegenTest, ResultDoesNotDependOnThreads) {
 }
 
 TEST_F(CudaCodegenTest, LargeBuffersGetLargeIndices) {
-  // 2^29 rows of 2 are 4 GiB. The kernels' images differ by the width of their indices.
-  std::string large = replace(replace(elementwise, "@elementwise", "@large"), "60x256", "4194304x256");
+  // 2^22 rows of 1 KiB are 4 GiB. An image has indices of one width.
+  std::string large =
+      replace(replace(elementwise, "@elementwise", "@large"), "60x256", "4194304x256");
   FailureOr<KernelImages> images = compile(large + elementwise);
   ASSERT_TRUE(succeeded(images)) << messages;
   ASSERT_EQ(images->images.size(), 2u);
@@ -204,7 +190,6 @@ TEST_F(CudaCodegenTest, LargeBuffersGetLargeIndices) {
 }
 
 TEST_F(CudaCodegenTest, WithoutAnAssemblerThereIsPtxAlone) {
-  EXPECT_EQ(Assembler{}.path, "");
   std::string path = getenv("PATH"), home = getenv("CUDA_HOME") ? getenv("CUDA_HOME") : "";
   setenv("PATH", "/nowhere", 1);
   setenv("CUDA_HOME", "/nowhere", 1);
