@@ -78,6 +78,20 @@ void annotate(llvm::Module &module, const KernelSignature &signature) {
     kernel->addFnAttr("nvvm.minctasm", std::to_string(signature.minBlocks));
 }
 
+void declareSharedMemory(llvm::Module &module) {
+  for (llvm::GlobalVariable &global : module.globals()) {
+    if (global.getAddressSpace() != sharedSpace)
+      continue;
+    global.setAlignment(llvm::Align(sharedAlignment));
+    // Dynamic shared memory is an internal array of no bytes as MLIR makes it; outside of that
+    // every access would be undefined. An external one has as many as the launch gives.
+    if (module.getDataLayout().getTypeAllocSize(global.getValueType()) == 0) {
+      global.setLinkage(llvm::GlobalValue::ExternalLinkage);
+      global.setInitializer(nullptr);
+    }
+  }
+}
+
 void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
@@ -132,9 +146,7 @@ llvm::Expected<EmittedPtx> emitPtx(gpu::GPUModuleOp kernels, ArrayRef<KernelSign
   module->setDataLayout((*machine)->createDataLayout());
   for (const KernelSignature &signature : signatures)
     annotate(*module, signature);
-  for (llvm::GlobalVariable &global : module->globals())
-    if (global.getAddressSpace() == sharedSpace)
-      global.setAlignment(llvm::Align(sharedAlignment));
+  declareSharedMemory(*module);
   optimize(*module, **machine);
   if (llvm::Error error = checkUndefinedSymbols(*module))
     return error;

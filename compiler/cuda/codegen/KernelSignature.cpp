@@ -54,9 +54,10 @@ FailureOr<KernelSignature> readSignature(gpu::GPUFuncOp kernel, const DataLayout
                                         << threadLimit;
   for (Type input : kernel.getArgumentTypes()) {
     auto memref = dyn_cast<MemRefType>(input);
-    if (!memref || !memref.hasStaticShape() || !memref.getLayout().isIdentity())
-      return kernel.emitError("expected memrefs of static shape and identity layout as arguments "
-                              "of kernel '")
+    if (!memref || !memref.hasStaticShape() || !memref.getLayout().isIdentity() ||
+        !memref.getElementType().isIntOrFloat()) // an index has no size of its own
+      return kernel.emitError("expected memrefs of integers or floats, of static shape and identity "
+                              "layout, as arguments of kernel '")
              << kernel.getName() << "', got " << input;
     signature.bufferBytes.push_back(sizeOf(memref));
   }
