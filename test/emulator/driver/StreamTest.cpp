@@ -75,11 +75,13 @@ TEST_F(StreamTest, UnorderedAccessesAreFound) {
       CUdeviceptr device = upload({1});
       float *host = pin<float>(2);
       host[0] = 9;
-      if (writesFirst)
+      if (writesFirst) {
         ASSERT_EQ(driver.cuMemcpyHtoDAsync(device, host, 4, stream), CUDA_SUCCESS);
+      }
       ASSERT_EQ(driver.cuMemcpyDtoHAsync(host + 1, device, 4, other), CUDA_SUCCESS);
-      if (!writesFirst)
+      if (!writesFirst) {
         ASSERT_EQ(driver.cuMemcpyHtoDAsync(device, host, 4, stream), CUDA_SUCCESS);
+      }
       EXPECT_EQ(driver.cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED) << order;
       EXPECT_NE(log().find("no event orders the two"), std::string::npos) << log();
       loaded.reset();
