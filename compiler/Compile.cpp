@@ -120,7 +120,9 @@ public:
     if (!options.budgetBytes && !options.pareto)
       return true; // nothing asks for less memory
     FailureOr<func::FuncOp> train = findList(*modules.front(), kMicroBatchList, "--gc-autodiff");
-    FailureOr<int64_t> batch = failed(train) ? FailureOr<int64_t>(failure()) : batchOf(*train);
+    if (failed(train))
+      return false;
+    FailureOr<int64_t> batch = batchOf(*train);
     if (failed(batch))
       return false;
     for (int64_t parts = 2; parts <= *batch && !enough(); ++parts)
