@@ -21,7 +21,7 @@ int selfTest(const std::string &wanted, int threads) {
   }
   size_t passed = 0, failed = 0;
   std::string firstFailure;
-  for (const std::string &name : conformance::caseNames()) {
+  for (const std::string &name : conformance::caseNames(device)) {
     conformance::CaseResult result = conformance::runCase(name, device, threads);
     std::printf("%-6s %s%s%s\n", result.passed ? "ok" : "FAILED", name.c_str(),
                 result.message.empty() ? "" : ": ", result.message.c_str());
