@@ -60,6 +60,7 @@ void fillMemoryUse(TrainingReport &report, const MemoryUse &use) {
   report.memory.libraryBytes = use.libraryBytes;
   report.memory.processRssBeforeBytes = use.rssBeforeBytes;
   report.memory.processRssPeakBytes = use.rssPeakBytes;
+  report.memory.device = use.device;
 }
 
 bool keepsGradients(const plan::Plan &plan) {

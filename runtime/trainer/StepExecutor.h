@@ -4,7 +4,9 @@
 #define GC_RUNTIME_TRAINER_STEPEXECUTOR_H
 
 #include "runtime/Error.h"
+#include "runtime/monitor/DeviceSampler.h"
 #include "runtime/report/CommandTime.h"
+#include "runtime/report/DeviceReport.h"
 #include "runtime/weights/BufferAccess.h"
 
 #include <cstdint>
@@ -20,12 +22,15 @@ namespace gc::runtime {
 struct MemoryUse {
   uint64_t measuredPeakBytes = 0, allocationsInStep = 0, libraryBytes = 0;
   uint64_t rssBeforeBytes = 0, rssPeakBytes = 0;
+  std::optional<DeviceMemoryReport> device; // where the device has memory of its own
 };
 
 class StepExecutor : public BufferAccess {
 public:
   virtual const plan::Plan &plan() const = 0;
   virtual int threads() const = 0;
+  /// The device to watch while training; none unless there is one that can be.
+  virtual WatchedDevice watchedDevice() const { return {}; }
 
   /// Host address of an input's slot, inside the arena (a staging copy on other devices).
   virtual Result<std::byte *> inputSlot(size_t input, size_t slot) = 0;
@@ -43,6 +48,8 @@ public:
 
   /// Every command of the plan with its times; empty unless the executor was made to measure them.
   virtual std::vector<CommandTime> commandTimes() const = 0;
+  /// Now, on the clock of commandTimes().
+  virtual double seconds() const { return 0; }
 };
 
 } // namespace gc::runtime
