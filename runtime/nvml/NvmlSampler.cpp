@@ -96,6 +96,15 @@ std::optional<double> NvmlSampler::readProcess() {
   return bytes;
 }
 
+std::optional<uint64_t> nvmlMemoryUsed(const WatchedDevice &device, const std::string &library) {
+  Result<std::unique_ptr<NvmlSampler>> sampler = NvmlSampler::open(device, library);
+  if (!sampler)
+    return std::nullopt;
+  std::optional<double> bytes =
+      (*sampler)->sample()[static_cast<size_t>(DeviceQuantity::MemoryUsed)];
+  return bytes ? std::optional(static_cast<uint64_t>(*bytes)) : std::nullopt;
+}
+
 DeviceSample NvmlSampler::sample() {
   const Functions &api = library->api();
   DeviceSample sample;

@@ -46,6 +46,11 @@ private:
   std::array<nvml::nvmlProcessInfo_t, 256> processes; // of one device; more of them is an error
 };
 
+/// Bytes of the device that are in use now; nothing where NVML does not say. For whoever must know
+/// before it uses the device itself.
+std::optional<uint64_t> nvmlMemoryUsed(const WatchedDevice &device,
+                                       const std::string &library = nvml::kLibraryName);
+
 } // namespace gc::runtime
 
 #endif // GC_RUNTIME_NVML_NVMLSAMPLER_H

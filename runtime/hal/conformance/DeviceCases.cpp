@@ -114,7 +114,9 @@ std::string unbound(const std::string &device, int threads) {
   if (!commands)
     return commands.error().message;
   auto event = (*created)->createEvent();
-  if ((*created)->submit(**commands, *event))
+  if (!event)
+    return event.error().message;
+  if ((*created)->submit(**commands, **event))
     return "a command buffer without memory was executed";
   // And a list of times that is too short.
   auto arena = (*created)->createArena(plan->get());
@@ -123,7 +125,7 @@ std::string unbound(const std::string &device, int threads) {
   if (Status bound = (*commands)->bind(**arena); !bound)
     return bound.error().message;
   std::vector<hal::CommandTime> times(2);
-  if ((*created)->submit(**commands, *event, times))
+  if ((*created)->submit(**commands, **event, {.times = times}))
     return "two times were accepted for one command";
   return "";
 }

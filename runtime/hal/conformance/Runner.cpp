@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 // The kernel's shared object is part of this library, so that the suite needs no file beside it.
 __asm__(".section .rodata\n"
@@ -40,7 +39,7 @@ Status Runner::prepare(SmallPlan &plan, const std::string &name, int threads, ui
   if (!device)
     return device.error();
   device_ = std::move(*device);
-  auto executable = device_->load(plan_->get().kernels());
+  auto executable = device_->load(plan_->get());
   if (!executable)
     return executable.error();
   executable_ = std::move(*executable);
@@ -53,25 +52,32 @@ Status Runner::prepare(SmallPlan &plan, const std::string &name, int threads, ui
   if (!arena)
     return arena.error();
   arena_ = std::move(*arena);
-  event_ = device_->createEvent();
+  auto event = device_->createEvent();
+  if (!event)
+    return event.error();
+  event_ = std::move(*event);
   return commands_->bind(*arena_);
 }
 
-std::byte *Runner::data(uint32_t buffer) {
-  return arena_->hostData() + plan_->get().buffers()->Get(buffer)->offset();
-}
-
 void Runner::write(uint32_t buffer, const std::vector<float> &values) {
-  std::memcpy(data(buffer), values.data(), values.size() * sizeof(float));
+  Status done = arena_->write(plan_->get().buffers()->Get(buffer)->offset(),
+                              std::as_bytes(std::span(values)));
+  if (!done && outcome_)
+    outcome_ = done;
 }
 
 std::vector<float> Runner::read(uint32_t buffer, size_t n) {
   std::vector<float> values(n);
-  std::memcpy(values.data(), data(buffer), n * sizeof(float));
-  return values;
+  Status done = arena_->read(plan_->get().buffers()->Get(buffer)->offset(),
+                             std::as_writable_bytes(std::span(values)));
+  if (!done && outcome_)
+    outcome_ = done;
+  return done ? values : std::vector<float>(n, std::nanf(""));
 }
 
 Status Runner::run() {
+  if (!outcome_)
+    return outcome_;
   if (Status started = device_->submit(*commands_, *event_); !started)
     return started;
   return event_->wait();

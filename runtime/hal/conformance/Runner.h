@@ -18,6 +18,7 @@ class Runner {
 public:
   /// Verifies, loads, records the micro_batch list for `slot`, makes the arena and binds.
   Status prepare(SmallPlan &plan, const std::string &device, int threads, uint32_t slot = 0);
+  /// A copy that fails makes the next run fail; what was not read is not a number.
   void write(uint32_t buffer, const std::vector<float> &values);
   std::vector<float> read(uint32_t buffer, size_t n);
   Status run();
@@ -26,13 +27,13 @@ public:
   hal::CommandBuffer &commands() { return *commands_; }
 
 private:
-  std::byte *data(uint32_t buffer);
   std::unique_ptr<PlanFile> plan_;
   std::unique_ptr<hal::Device> device_;
   std::unique_ptr<hal::Executable> executable_;
   std::unique_ptr<hal::Arena> arena_;
   std::unique_ptr<hal::CommandBuffer> commands_;
   std::unique_ptr<hal::Event> event_;
+  Status outcome_; ///< of copies to and from the arena
 };
 
 /// Empty when close; `terms` is how many products each number sums up. The tolerance is rounding's:

@@ -58,7 +58,8 @@ static_assert(!SameSignature<int(ours::nvmlMemory_t *), int(::nvmlMemory_v2_t *)
 static_assert(!SameSignature<int(unsigned), int(unsigned, unsigned)>::value);
 
 #define GC_COMPARE(result, symbol, parameters)                                                     \
-  static_assert(SameSignature<decltype(ours::declared::symbol), decltype(::symbol)>::value, #symbol);
+  static_assert(SameSignature<decltype(ours::declared::symbol), decltype(::symbol)>::value,        \
+                #symbol);
 GC_NVML_FUNCTIONS(GC_COMPARE)
 #undef GC_COMPARE
 

@@ -83,6 +83,15 @@ TEST(Nvml, SaysWhichDevicesThereAreWhereOursIsNotOne) {
   EXPECT_EQ(openInitializations(), 0);
 }
 
+TEST(Nvml, MemoryBeforeAnybodyUsesIt) {
+  EmulatedNvmlSetting memory("MEMORY", "4321");
+  EXPECT_EQ(nvmlMemoryUsed(device, GC_EMULATED_NVML), 4321u);
+  EXPECT_EQ(openInitializations(), 0);
+  EXPECT_EQ(nvmlMemoryUsed(device, "libno-such-nvml.so.1"), std::nullopt);
+  EmulatedNvmlSetting fail("FAIL", "nvmlDeviceGetMemoryInfo_v2:1=999");
+  EXPECT_EQ(nvmlMemoryUsed(device, GC_EMULATED_NVML), std::nullopt);
+}
+
 TEST(Nvml, NoLibrary) {
   auto opened = NvmlSampler::open(device, "libno-such-nvml.so.1");
   ASSERT_FALSE(opened.ok());

@@ -15,10 +15,22 @@ namespace {
 
 constexpr uint64_t MiB = 1 << 20;
 
-/// The cpu device under another name.
+/// The cpu device under another name, with memory of its own: 100 before, 200 context, 30
+/// libraries, 150 arena, 485 in use in the end.
 struct WatchedExecutor final : SessionExecutor {
   using SessionExecutor::SessionExecutor;
   WatchedDevice watchedDevice() const override { return {kEmulatedUuid, ""}; }
+  MemoryUse memoryUse() override {
+    MemoryUse use = SessionExecutor::memoryUse();
+    hal::DeviceMemory &device = use.device.emplace();
+    device.total = 2048 * MiB;
+    device.usedBefore = 100 * MiB;
+    device.usedWithContext = 300 * MiB;
+    device.libraries = 30 * MiB;
+    device.arena = 150 * MiB;
+    device.used = 485 * MiB;
+    return use;
+  }
 };
 
 struct WatchedRun {
@@ -75,6 +87,11 @@ TEST(TrainWatched, TellsWhatItSaw) {
   EXPECT_TRUE(nvml["failures"].empty());
   EXPECT_CONTAINS(run.directory.read("h.html"), "The device as NVML saw it");
   EXPECT_CONTAINS(run.directory.read("out"), "nvml        Emulated GPU 0, memory used 500.0 MiB");
+  EXPECT_EQ(report["memory"]["device"]["nvml_used_peak_bytes"], 500 * MiB);
+  const char *equation = "total used 500.0 MiB = before 100.0 MiB + context 200.0 MiB + libraries "
+                         "30.0 MiB + arena 150.0 MiB + remainder 20.0 MiB";
+  EXPECT_CONTAINS(run.directory.read("out"), std::string("device memory ") + equation);
+  EXPECT_CONTAINS(run.directory.read("h.html"), equation);
 }
 
 TEST(TrainWatched, TrainsWithoutALibraryAndSaysSo) {
@@ -86,6 +103,9 @@ TEST(TrainWatched, TrainsWithoutALibraryAndSaysSo) {
   EXPECT_CONTAINS(run.directory.read("h.html"), "cannot load NVML");
   EXPECT_CONTAINS(run.directory.read("out"), "nvml        none: cannot load NVML");
   EXPECT_EQ(run.events().find("nvml/"), std::string::npos);
+  EXPECT_TRUE(report["memory"]["device"]["nvml_used_peak_bytes"].is_null());
+  EXPECT_EQ(report["memory"]["device"]["used_bytes"], 485 * MiB);
+  EXPECT_EQ(report["memory"]["device"]["remainder_bytes"], 5 * MiB);
 }
 
 TEST(TrainWatched, TrainsWhateverFails) {
