@@ -74,7 +74,7 @@ struct EventLog {
   void device(const std::optional<DeviceSample> &sample, uint64_t step) {
     for (size_t i = 0; sample && i < kDeviceQuantities; ++i)
       if ((*sample)[i])
-        scalar(std::string("nvml/") + kDeviceQuantityNames[i].key, step, *(*sample)[i]);
+        scalar(fmt::format("nvml/{}", kDeviceQuantityNames[i].key), step, *(*sample)[i]);
   }
 };
 
