@@ -2,7 +2,6 @@
 // driver's device. It ends the program, with a line that says why, on everything that a caller of
 // NVML must not do, and at exit where initializations are not all shut down. README.md lists what
 // the environment can ask of it; it is read at each first nvmlInit_v2.
-#include "runtime/cuda/DriverApi.h"
 #include "runtime/nvml/NvmlApi.h"
 
 #include <algorithm>
@@ -132,42 +131,38 @@ unsigned check(const char *function, nvmlDevice_t device) {
   stop(std::string(function) + ": no handle of a device");
 }
 
-/// A function of the emulated driver, where the process has loaded that; never loads it.
-template <class Function> Function driverFunction(const char *name) {
-  void *driver = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-  if (!driver)
-    return nullptr;
-  auto function = reinterpret_cast<Function>(::dlsym(driver, name));
-  ::dlclose(driver); // the count; whoever loaded it keeps it
-  return function;
-}
-
-/// The emulated driver's devices come last and the other way round, so that whoever takes a CUDA
-/// ordinal for an index gets another device's numbers.
+/// The emulated driver's devices come the other way round, so that whoever takes a CUDA ordinal for
+/// an index gets another device's numbers.
 int ordinalOf(unsigned index) { return static_cast<int>(state.devices - 1 - index); }
 
+/// The emulated driver's; it is not asked, for its calls are counted and may be ordered to fail.
 std::string uuidOf(unsigned index) {
-  gc::runtime::cuda::CUuuid uuid = {};
-  auto ask = driverFunction<int (*)(gc::runtime::cuda::CUuuid *, int)>("cuDeviceGetUuid_v2");
-  if (!ask || ask(&uuid, ordinalOf(index)) != 0)
-    // No driver, or a device that it does not have.
-    for (int i = 0; i < 16; ++i)
-      uuid.bytes[i] = static_cast<char>(0x10 * i + ordinalOf(index));
+  unsigned char bytes[16] = "gc-emulated-gpu";
+  bytes[15] = static_cast<unsigned char>(ordinalOf(index));
   std::string text = "GPU-";
   for (int i = 0; i < 16; ++i) {
     char digits[3];
-    std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned char>(uuid.bytes[i]));
+    std::snprintf(digits, sizeof digits, "%02x", bytes[i]);
     text += (i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "") + std::string(digits);
   }
   return text;
 }
 
-uint64_t number(const char *variable, uint64_t otherwise) {
-  const char *text = std::getenv(variable);
-  uint64_t value = otherwise;
-  if (text && !parse(std::string_view(text), value))
-    stop(std::string(variable) + "='" + text + "' is not a number of bytes");
-  return value;
+uint64_t bytesFrom(const char *variable, uint64_t otherwise) {
+  const char *value = std::getenv(variable);
+  if (!value)
+    return otherwise;
+  std::string_view text = value;
+  unsigned shift = 0;
+  for (auto [suffix, power] : {std::pair("KiB", 10u), {"MiB", 20u}, {"GiB", 30u}})
+    if (text.ends_with(suffix)) {
+      text.remove_suffix(3);
+      shift = power;
+    }
+  uint64_t bytes = 0;
+  if (!parse(text, bytes))
+    stop(std::string(variable) + "='" + value + "' is not a number of bytes, KiB, MiB or GiB");
+  return bytes << shift;
 }
 
 struct Usage {
@@ -178,14 +173,17 @@ constexpr uint64_t kReserved = 64 << 20;
 Usage usageOf(unsigned index) {
   if (ordinalOf(index) != 0)
     return {uint64_t{4} << 30, uint64_t{index + 1} << 20};
-  Usage usage;
-  size_t total = 0;
-  auto askTotal = driverFunction<int (*)(size_t *, int)>("cuDeviceTotalMem_v2");
-  usage.total = askTotal && askTotal(&total, 0) == 0 ? total : uint64_t{2} << 30;
-  if (auto askUsed = driverFunction<void (*)(uint64_t *)>("gcEmulatorMemoryUsed"))
-    askUsed(&usage.used);
-  else
-    usage.used = number("GC_EMULATOR_NVML_MEMORY", 100 << 20);
+  // As NVML counts, which calls more the device's than CUDA does.
+  Usage usage = {bytesFrom("GC_EMULATOR_MEMORY", uint64_t{2} << 30) + kReserved, 0};
+  // The driver that the process has loaded; never loads it.
+  if (void *driver = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD)) {
+    auto ask = reinterpret_cast<void (*)(uint64_t *)>(::dlsym(driver, "gcEmulatorMemoryUsed"));
+    if (!ask)
+      stop("the libcuda.so.1 that is loaded is not the emulated one");
+    ask(&usage.used);
+    ::dlclose(driver);
+  } else
+    usage.used = bytesFrom("GC_EMULATOR_NVML_MEMORY", 100 << 20);
   return usage;
 }
 

@@ -1,5 +1,6 @@
 // The emulated NVML itself: it stops on misuse, fails where it is told to, and follows the driver.
 #include "runtime/nvml/Nvml.h"
+#include "test/emulator/driver/DriverUnderTest.h"
 
 #include <gtest/gtest.h>
 
@@ -127,21 +128,40 @@ TEST_F(Emulated, FollowsTheDriverThatIsLoaded) {
     EXPECT_EQ(memory.total, memory.free + memory.used + memory.reserved);
     return memory.used;
   };
-  const char *uuid = "GPU-abababab-abab-abab-abab-abababababab";
-  nvmlDevice_t found = nullptr;
-  ::setenv("GC_EMULATOR_NVML_MEMORY", "777", 1);
-  EXPECT_EQ(used(), 777u);
-  EXPECT_EQ(api.nvmlDeviceGetHandleByUUID(uuid, &found), NVML_ERROR_NOT_FOUND);
-
-  void *driver = ::dlopen(GC_DRIVER_DOUBLE, RTLD_NOW);
-  ASSERT_NE(driver, nullptr) << ::dlerror();
-  auto use = reinterpret_cast<void (*)(uint64_t)>(::dlsym(driver, "gcDriverDoubleUse"));
-  for (uint64_t bytes : {1u << 20, 5u << 20}) {
-    use(bytes);
-    EXPECT_EQ(used(), bytes);
+  ::setenv("GC_EMULATOR_NVML_MEMORY", "777KiB", 1);
+  EXPECT_EQ(used(), 777u << 10);
+  {
+    gc::emulator::LoadedDriver driver;
+    using namespace gc::runtime::cuda;
+    EXPECT_EQ(used(), 0u);
+    ASSERT_EQ(driver.cuInit(0), CUDA_SUCCESS);
+    // The same device under the same name, as `nvidia-smi` writes it.
+    CUuuid uuid;
+    ASSERT_EQ(driver.cuDeviceGetUuid(&uuid, 0), CUDA_SUCCESS);
+    std::string name = "GPU-";
+    for (int i = 0; i < 16; ++i) {
+      const char *digits = "0123456789abcdef";
+      if (i >= 4 && i <= 10 && i % 2 == 0)
+        name += '-';
+      name += {digits[uuid.bytes[i] >> 4 & 15], digits[uuid.bytes[i] & 15]};
+    }
+    nvmlDevice_t found = nullptr;
+    EXPECT_EQ(api.nvmlDeviceGetHandleByUUID(name.c_str(), &found), NVML_SUCCESS) << name;
+    EXPECT_EQ(found, device);
+    // The same memory as the driver counts.
+    CUcontext context = nullptr;
+    ASSERT_EQ(driver.cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
+    ASSERT_EQ(driver.cuCtxSetCurrent(context), CUDA_SUCCESS);
+    uint64_t before = used();
+    CUdeviceptr memory = 0;
+    ASSERT_EQ(driver.cuMemAlloc(&memory, 32 << 20), CUDA_SUCCESS);
+    EXPECT_EQ(used(), before + (32 << 20));
+    size_t free = 0, total = 0;
+    ASSERT_EQ(driver.cuMemGetInfo(&free, &total), CUDA_SUCCESS);
+    EXPECT_EQ(used(), total - free);
+    EXPECT_EQ(driver.cuMemFree(memory), CUDA_SUCCESS);
+    EXPECT_EQ(used(), before);
+    EXPECT_EQ(driver.cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
   }
-  EXPECT_EQ(api.nvmlDeviceGetHandleByUUID(uuid, &found), NVML_SUCCESS);
-  EXPECT_EQ(found, device);
-  ::dlclose(driver);
-  EXPECT_EQ(used(), 777u) << "it keeps a driver loaded that nobody uses";
+  EXPECT_EQ(used(), 777u << 10) << "it keeps a driver loaded that nobody uses";
 }

@@ -19,8 +19,8 @@ struct EmulatedNvmlSetting {
   const std::string variable;
 };
 
-/// Of the emulated driver's first device, where no driver is loaded.
-inline constexpr const char *kEmulatedUuid = "GPU-00102030-4050-6070-8090-a0b0c0d0e0f0";
+/// Of the emulated driver's first device.
+inline constexpr const char *kEmulatedUuid = "GPU-67632d65-6d75-6c61-7465-642d67707500";
 
 /// How many initializations of the library are open.
 inline int openInitializations(const char *library = GC_EMULATED_NVML) {

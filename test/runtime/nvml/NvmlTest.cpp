@@ -52,7 +52,7 @@ TEST(Nvml, ReadsEverything) {
   DeviceDescription description = watched->describe();
   EXPECT_EQ(description.name, "Emulated GPU 0");
   EXPECT_EQ(description.uuid, kEmulatedUuid);
-  EXPECT_EQ(description.memoryTotalBytes, uint64_t{2} << 30);
+  EXPECT_EQ(description.memoryTotalBytes, (2048u + 64u) << 20);
   EXPECT_EQ(description.memoryReservedBytes, 64u << 20);
   for (size_t i = 0; i < kDeviceQuantities; ++i)
     EXPECT_EQ(watched->failure(static_cast<Quantity>(i)), "");
