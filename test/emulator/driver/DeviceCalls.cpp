@@ -178,8 +178,7 @@ GC_EXPORT CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device) {
   });
 }
 
-GC_EXPORT CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute,
-                                        CUdevice device) {
+GC_EXPORT CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device) {
   return Driver::enter(Call::cuDeviceGetAttribute, Needs::Initialised, [&](Driver &driver) {
     if (!value)
       return CUDA_ERROR_INVALID_VALUE;

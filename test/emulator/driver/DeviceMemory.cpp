@@ -156,13 +156,15 @@ void DeviceMemory::copy(const Moment &moment, uint64_t target, uint64_t source, 
 }
 
 std::string DeviceMemory::describe(uint64_t address, uint64_t bytes) const {
-  std::string text = "memory at " + hexadecimal(address) + " (" + std::to_string(bytes) + " bytes, ";
+  std::string text =
+      "memory at " + hexadecimal(address) + " (" + std::to_string(bytes) + " bytes, ";
   auto after = blocks.upper_bound(address);
   if (after == blocks.begin())
     return text + "below every allocation)";
   const Block &block = std::prev(after)->second;
-  return text + std::to_string(address - block.base) + " bytes into " + (block.live ? "" : "freed ") +
-         "allocation of " + std::to_string(block.size) + " bytes, " + block.origin + ")";
+  return text + std::to_string(address - block.base) + " bytes into " +
+         (block.live ? "" : "freed ") + "allocation of " + std::to_string(block.size) + " bytes, " +
+         block.origin + ")";
 }
 
 uint64_t DeviceMemory::charged(uint64_t bytes) const {

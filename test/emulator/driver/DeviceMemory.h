@@ -1,6 +1,6 @@
-// The memory of an emulated device. Addresses are no host pointers and are never used twice, so that a
-// freed range is told from one that never was; between any two allocations lies a gap. Each byte knows
-// whether it was written, and each word which operation touched it last.
+// The memory of an emulated device. Addresses are no host pointers and are never used twice, so
+// that a freed range is told from one that never was; between any two allocations lies a gap. Each
+// byte knows whether it was written, and each word which operation touched it last.
 #ifndef GC_TEST_EMULATOR_DRIVER_DEVICEMEMORY_H
 #define GC_TEST_EMULATOR_DRIVER_DEVICEMEMORY_H
 
@@ -51,16 +51,16 @@ public:
 
   const std::map<uint64_t, Block> &all() const { return blocks; }
 
-  // The bytes at `address`, which the operation `moment` reads or writes. Throws ptx::Fault if they are
-  // not all of one live block, if it reads what was never written, or if nothing orders it after an
-  // earlier operation that conflicts. What is written counts as initialised from then on. The pointer
-  // is good until the block is freed.
+  // The bytes at `address`, which the operation `moment` reads or writes. Throws ptx::Fault if they
+  // are not all of one live block, if it reads what was never written, or if nothing orders it
+  // after an earlier operation that conflicts. What is written counts as initialised from then on.
+  // The pointer is good until the block is freed.
   std::byte *access(const Moment &moment, uint64_t address, uint64_t bytes, ptx::AccessKind kind);
   // Copies what was never written too, as never written.
   void copy(const Moment &moment, uint64_t target, uint64_t source, uint64_t bytes);
 
-  // What the driver takes off the device for the live blocks, with one more of `bytes`: large ones take
-  // pages of 2 MiB, small ones share them.
+  // What the driver takes off the device for the live blocks, with one more of `bytes`: large ones
+  // take pages of 2 MiB, small ones share them.
   uint64_t charged(uint64_t bytes = 0) const;
 
 private:

@@ -66,10 +66,14 @@ TEST_F(DeviceTest, NoDevice) {
 // A misspelt variable must not make a test pass that tests nothing.
 TEST_F(DeviceTest, WrongSettingsAreRefused) {
   const std::pair<const char *, const char *> wrong[] = {
-      {"GC_EMULATOR_SM", "86"},           {"GC_EMULATOR_MEMORY", "2 GB"},
-      {"GC_EMULATOR_ORDER", "random"},    {"GC_EMULATOR_FAIL", "cuMemAloc:1=2"},
-      {"GC_EMULATOR_FAIL", "cuMemAlloc:0=2"}, {"GC_EMULATOR_FAIL", "cuMemAlloc:1=CUDA_ERROR_X"},
-      {"GC_EMULATOR_FAIL", "cuMemAlloc:1=CUDA_SUCCESS"}, {"GC_EMULATOR_DEVICES", "-1"}};
+      {"GC_EMULATOR_SM", "86"},
+      {"GC_EMULATOR_MEMORY", "2 GB"},
+      {"GC_EMULATOR_ORDER", "random"},
+      {"GC_EMULATOR_FAIL", "cuMemAloc:1=2"},
+      {"GC_EMULATOR_FAIL", "cuMemAlloc:0=2"},
+      {"GC_EMULATOR_FAIL", "cuMemAlloc:1=CUDA_ERROR_X"},
+      {"GC_EMULATOR_FAIL", "cuMemAlloc:1=CUDA_SUCCESS"},
+      {"GC_EMULATOR_DEVICES", "-1"}};
   for (auto [name, value] : wrong) {
     setEnvironment(name, value);
     EXPECT_EQ(load().cuInit(0), CUDA_ERROR_INVALID_VALUE) << name << "=" << value;

@@ -21,8 +21,8 @@ Driver &Driver::get() {
 
 Driver::Driver() : wrongSettings(readSettings(settings)), queue(settings) {
   for (int ordinal = 0; ordinal < settings.devices; ++ordinal)
-    devices.push_back(std::make_unique<Device>(
-        ordinal, [this](Epoch epoch) { return queue.nameOf(epoch); }));
+    devices.push_back(
+        std::make_unique<Device>(ordinal, [this](Epoch epoch) { return queue.nameOf(epoch); }));
 }
 
 std::string Driver::origin() const {

@@ -24,8 +24,8 @@ enum class Needs {
   Nothing,
   Initialised,
   Context,
-  // A context, and it takes something back: done even if the context is broken or the call is made to
-  // fail, so that a program that releases everything leaks nothing.
+  // A context, and it takes something back: done even if the context is broken or the call is made
+  // to fail, so that a program that releases everything leaks nothing.
   Release,
 };
 

@@ -27,22 +27,14 @@ namespace {
 namespace ours = gc::runtime::cuda;
 
 // What a type of ours is called in cuda.h.
-template <class T> struct Real {
-  using type = T;
-};
-template <class T> struct Real<const T> {
-  using type = const typename Real<T>::type;
-};
-template <class T> struct Real<T *> {
-  using type = typename Real<T>::type *;
-};
+template <class T> struct Real { using type = T; };
+template <class T> struct Real<const T> { using type = const typename Real<T>::type; };
+template <class T> struct Real<T *> { using type = typename Real<T>::type *; };
 template <class Result, class... Arguments> struct Real<Result(Arguments...)> {
   using type = typename Real<Result>::type(typename Real<Arguments>::type...);
 };
 #define GC_TYPE(name)                                                                              \
-  template <> struct Real<ours::name> {                                                            \
-    using type = ::name;                                                                           \
-  };
+  template <> struct Real<ours::name> { using type = ::name; };
 GC_TYPE(CUcontext)
 GC_TYPE(CUmodule)
 GC_TYPE(CUfunction)
@@ -76,8 +68,8 @@ TEST(DriverApiTest, NumbersMatchTheToolkit) {
   EXPECT_GE(compared, 75); // the list is read from our header: it must not come out short
 }
 
-// `exported` is rewritten by the macros of cuda.h only where the toolkit has a newer function of that
-// name; its signature must be the same then, for we call the one that we name.
+// `exported` is rewritten by the macros of cuda.h only where the toolkit has a newer function of
+// that name; its signature must be the same then, for we call the one that we name.
 #define GC_CALL(member, exported, parameters)                                                      \
   TEST(DriverApiSignatureTest, member) {                                                           \
     EXPECT_TRUE((std::is_same_v<Real<ours::Type_##member>::type, decltype(::exported)>));          \

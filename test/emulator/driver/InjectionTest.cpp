@@ -119,8 +119,8 @@ TEST_F(InjectionTest, CallsAreCountedAndNothingLeaks) {
   EXPECT_EQ(read("leaks"), "");
 }
 
-// Each call of each function fails once in turn, for good and for once; a caller that releases what it
-// obtained leaks nothing.
+// Each call of each function fails once in turn, for good and for once; a caller that releases what
+// it obtained leaks nothing.
 TEST_F(InjectionTest, EachCallFailsInTurn) {
   setEnvironment("GC_EMULATOR_CALLS", path("calls"));
   setEnvironment("GC_EMULATOR_LEAKS", path("leaks"));
@@ -131,7 +131,7 @@ TEST_F(InjectionTest, EachCallFailsInTurn) {
         std::string fail = name + ":" + std::to_string(number) + "=" + result;
         setEnvironment("GC_EMULATOR_FAIL", fail);
         std::vector<CUresult> results = callEverything();
-        CUresult expected = result[0] == '7'   ? CUDA_ERROR_LAUNCH_FAILED
+        CUresult expected = result[0] == '7'    ? CUDA_ERROR_LAUNCH_FAILED
                             : result[11] == 'O' ? CUDA_ERROR_OUT_OF_MEMORY
                                                 : CUDA_ERROR_ILLEGAL_ADDRESS;
         auto first = std::find_if(results.begin(), results.end(),

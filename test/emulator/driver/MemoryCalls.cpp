@@ -39,24 +39,17 @@ struct HostSide {
 
 HostSide inspect(Driver &driver, const void *address, size_t bytes) {
   if (!address || isDeviceAddress(address)) {
-    report(driver.origin() + ": the host's address is " +
-           (address ? "one of the device" : "null"));
+    report(driver.origin() + ": the host's address is " + (address ? "one of the device" : "null"));
     return {nullptr, CUDA_ERROR_INVALID_VALUE};
   }
   HostSide side{pinnedAt(driver, address)};
-  if (side.pinned &&
-      static_cast<const std::byte *>(address) + bytes > side.pinned->bytes.get() + side.pinned->size) {
+  if (side.pinned && static_cast<const std::byte *>(address) + bytes >
+                         side.pinned->bytes.get() + side.pinned->size) {
     report(driver.origin() + ": goes beyond the end of the pinned memory of " +
            side.pinned->origin);
     side.result = CUDA_ERROR_INVALID_VALUE;
   }
   return side;
-}
-
-void requirePinned(const std::weak_ptr<Pinned> &pinned) {
-  if (pinned.expired())
-    throw ptx::Fault(ptx::Fault::Kind::UseAfterFree,
-                     "its pinned memory was freed before the stream got there");
 }
 
 } // namespace
@@ -137,15 +130,9 @@ GC_EXPORT CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr target, const void *source, 
     HostSide side = inspect(driver, source, bytes);
     if (side.result != CUDA_SUCCESS || bytes == 0)
       return side.result;
-    Work work{.name = named("cuMemcpyHtoDAsync", bytes, target), .nanoseconds = copyTime(bytes)};
     DeviceMemory &memory = driver.current()->memory;
-    if (side.pinned) {
-      work.reads = {static_cast<std::byte *>(const_cast<void *>(source)), bytes};
-      work.run = [=, &memory, pinned = std::weak_ptr(side.pinned)](const Moment &moment) {
-        requirePinned(pinned);
-        std::memcpy(memory.access(moment, target, bytes, AccessKind::Write), source, bytes);
-      };
-    } else if (stream->capture) {
+    Work work{.name = named("cuMemcpyHtoDAsync", bytes, target), .nanoseconds = copyTime(bytes)};
+    if (side.pinned || stream->capture) {
       work.run = [=, &memory](const Moment &moment) {
         std::memcpy(memory.access(moment, target, bytes, AccessKind::Write), source, bytes);
       };
@@ -158,6 +145,8 @@ GC_EXPORT CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr target, const void *source, 
         *staged = {};
       };
     }
+    if (side.pinned)
+      work.reads = {static_cast<std::byte *>(const_cast<void *>(source)), bytes, side.pinned};
     return submit(driver, *stream, std::move(work));
   });
 }
@@ -172,20 +161,15 @@ GC_EXPORT CUresult cuMemcpyDtoHAsync_v2(void *target, CUdeviceptr source, size_t
     if (side.result != CUDA_SUCCESS || bytes == 0)
       return side.result;
     DeviceMemory &memory = driver.current()->memory;
-    bool wasPinned = side.pinned != nullptr;
-    Work work{.name = named("cuMemcpyDtoHAsync", bytes, source),
-              .run =
-                  [=, &memory, pinned = std::weak_ptr(side.pinned)](const Moment &moment) {
-                    if (wasPinned)
-                      requirePinned(pinned);
-                    std::memcpy(target, memory.access(moment, source, bytes, AccessKind::Read),
-                                bytes);
-                  },
-              .nanoseconds = copyTime(bytes),
-              .writes = {static_cast<std::byte *>(target), bytes}};
+    Work work{.name = named("cuMemcpyDtoHAsync", bytes, source), .nanoseconds = copyTime(bytes)};
+    work.run = [=, &memory](const Moment &moment) {
+      std::memcpy(target, memory.access(moment, source, bytes, AccessKind::Read), bytes);
+    };
+    if (side.pinned)
+      work.writes = {static_cast<std::byte *>(target), bytes, side.pinned};
     CUresult result = submit(driver, *stream, std::move(work));
     // The driver returns from a copy to pageable memory only when it is done.
-    if (result == CUDA_SUCCESS && !wasPinned && !stream->capture)
+    if (result == CUDA_SUCCESS && !side.pinned && !stream->capture)
       result = driver.queue.waitFor(driver.queue.last(stream->lane));
     return result;
   });
@@ -200,11 +184,11 @@ GC_EXPORT CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr target, CUdeviceptr source, 
     if (bytes == 0)
       return CUDA_SUCCESS;
     DeviceMemory &memory = driver.current()->memory;
-    return submit(driver, *stream,
-                  {.name = named("cuMemcpyDtoDAsync", bytes, target),
-                   .run = [=, &memory](
-                              const Moment &moment) { memory.copy(moment, target, source, bytes); },
-                   .nanoseconds = 2000 + bytes / 200});
+    return submit(
+        driver, *stream,
+        {.name = named("cuMemcpyDtoDAsync", bytes, target),
+         .run = [=, &memory](const Moment &moment) { memory.copy(moment, target, source, bytes); },
+         .nanoseconds = 2000 + bytes / 200});
   });
 }
 
@@ -221,8 +205,8 @@ GC_EXPORT CUresult cuMemsetD8Async(CUdeviceptr target, unsigned char value, size
                   {.name = named("cuMemsetD8Async", bytes, target),
                    .run =
                        [=, &memory](const Moment &moment) {
-                         std::memset(memory.access(moment, target, bytes, AccessKind::Write),
-                                     value, bytes);
+                         std::memset(memory.access(moment, target, bytes, AccessKind::Write), value,
+                                     bytes);
                        },
                    .nanoseconds = 2000 + bytes / 400});
   });

@@ -30,8 +30,7 @@ TEST_F(MemoryTest, DeviceAddressesAreNoHostPointers) {
 TEST_F(MemoryTest, MemoryIsCharged) {
   setEnvironment("GC_EMULATOR_MEMORY", "256MiB");
   LoadedDriver &driver = start();
-  auto memoryUsed =
-      reinterpret_cast<void (*)(uint64_t *)>(driver.symbol("gcEmulatorMemoryUsed"));
+  auto memoryUsed = reinterpret_cast<void (*)(uint64_t *)>(driver.symbol("gcEmulatorMemoryUsed"));
   size_t before = 0, after = 0, total = 0;
   ASSERT_EQ(driver.cuMemGetInfo(&before, &total), CUDA_SUCCESS);
   EXPECT_EQ(total, size_t(256) << 20);
@@ -134,7 +133,29 @@ const Mistake mistakes[] = {
        driver.cuMemcpyDtoHAsync(host, other, 64, stream);
      },
      "byte 0 of it was never written"},
-    {"PinnedFreedWhileQueued",
+    {"PinnedSourceFreedWhileQueued",
+     [](LoadedDriver &driver, CUdeviceptr address, CUstream stream) {
+       void *host = nullptr;
+       driver.cuMemHostAlloc(&host, 64, 0);
+       driver.cuMemcpyHtoDAsync(address, host, 64, stream);
+       driver.cuMemFreeHost(host);
+     },
+     "its pinned memory was freed"},
+    {"PinnedSourceOfAGraphFreed",
+     [](LoadedDriver &driver, CUdeviceptr address, CUstream stream) {
+       void *host = nullptr;
+       CUgraph graph = nullptr;
+       CUgraphExec executable = nullptr;
+       driver.cuMemHostAlloc(&host, 64, 0);
+       driver.cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL);
+       driver.cuMemcpyHtoDAsync(address, host, 64, stream);
+       driver.cuStreamEndCapture(stream, &graph);
+       driver.cuGraphInstantiate(&executable, graph, 0);
+       driver.cuMemFreeHost(host);
+       driver.cuGraphLaunch(executable, stream);
+     },
+     "its pinned memory was freed"},
+    {"PinnedTargetFreedWhileQueued",
      [](LoadedDriver &driver, CUdeviceptr address, CUstream stream) {
        void *host = nullptr;
        driver.cuMemsetD8Async(address, 0, 64, stream);
@@ -151,8 +172,7 @@ INSTANTIATE_TEST_SUITE_P(, MemoryMistakeTest, testing::ValuesIn(mistakes),
 TEST_F(MemoryTest, CopyBeyondPinnedMemoryIsRefused) {
   LoadedDriver &driver = start();
   float *host = pin<float>(4);
-  EXPECT_EQ(driver.cuMemcpyHtoDAsync(allocate(32), host + 1, 16, stream),
-            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(driver.cuMemcpyHtoDAsync(allocate(32), host + 1, 16, stream), CUDA_ERROR_INVALID_VALUE);
 }
 
 } // namespace

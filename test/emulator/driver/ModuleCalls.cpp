@@ -61,8 +61,8 @@ void fillLog(const JitLog &log, const std::string &text) {
   *log.size = reinterpret_cast<void *>(written);
 }
 
-// Empty, or why the driver's compiler does not take PTX for `target` ("sm_90", "sm_90a") on a device of
-// capability `number`. Targets with a letter are for one architecture or family only.
+// Empty, or why the driver's compiler does not take PTX for `target` ("sm_90", "sm_90a") on a
+// device of capability `number`. Targets with a letter are for one architecture or family only.
 std::string checkTarget(const std::string &target, int number) {
   std::string device = "sm_" + std::to_string(number);
   std::string_view digits = target;
@@ -100,8 +100,8 @@ CUresult loadPtx(Driver &driver, const char *text, std::shared_ptr<Module> &modu
   CUresult result = CUDA_SUCCESS;
   try {
     module->program = ptx::Module::parse(text, memory);
-    problem = checkTarget(module->program->target(),
-                          driver.settings.major * 10 + driver.settings.minor);
+    problem =
+        checkTarget(module->program->target(), driver.settings.major * 10 + driver.settings.minor);
     if (!problem.empty()) {
       result = CUDA_ERROR_INVALID_PTX;
     } else if (isTooNew(module->program->version())) {
@@ -198,7 +198,8 @@ Work launchWork(Driver &driver, const Function &function, ptx::Launch launch,
   auto run = [&driver, &memory, launch, name, module = function.module,
               parameters = std::move(parameters)](const Moment &moment) mutable {
     if (!module->loaded)
-      throw ptx::Fault(ptx::Fault::Kind::Trap, "its module was unloaded before the stream got there");
+      throw ptx::Fault(ptx::Fault::Kind::Trap,
+                       "its module was unloaded before the stream got there");
     launch.parameters = parameters;
     OperationMemory view(memory, moment);
     auto &statistics = driver.statistics[name];
@@ -330,10 +331,10 @@ GC_EXPORT CUresult cuFuncSetAttribute(CUfunction handle, CUfunction_attribute at
   });
 }
 
-GC_EXPORT CUresult cuLaunchKernel(CUfunction handle, unsigned gridX, unsigned gridY,
-                                  unsigned gridZ, unsigned blockX, unsigned blockY,
-                                  unsigned blockZ, unsigned sharedBytes, CUstream streamHandle,
-                                  void **parameters, void **extra) {
+GC_EXPORT CUresult cuLaunchKernel(CUfunction handle, unsigned gridX, unsigned gridY, unsigned gridZ,
+                                  unsigned blockX, unsigned blockY, unsigned blockZ,
+                                  unsigned sharedBytes, CUstream streamHandle, void **parameters,
+                                  void **extra) {
   return Driver::enter(Call::cuLaunchKernel, Needs::Context, [&](Driver &driver) {
     auto function = driver.find(driver.functions, handle);
     auto stream = driver.find(driver.streams, streamHandle);

@@ -120,9 +120,9 @@ TEST_F(ModuleTest, DynamicSharedMemoryNeedsPermission) {
             CUDA_ERROR_INVALID_VALUE);
   ASSERT_EQ(allow(int(large)), CUDA_SUCCESS);
   int value = 0;
-  ASSERT_EQ(driver.cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                      kernel),
-            CUDA_SUCCESS);
+  ASSERT_EQ(
+      driver.cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, kernel),
+      CUDA_SUCCESS);
   EXPECT_EQ(value, int(large));
   EXPECT_EQ(launch(kernel, 1, 1, large + 4, stream, out, large), CUDA_ERROR_INVALID_VALUE);
   ASSERT_EQ(launch(kernel, 1, 1, large, stream, out, large - 4), CUDA_SUCCESS);
@@ -202,7 +202,10 @@ TEST_F(ModuleTest, ImagesAreChecked) {
     return ".version " + version + "\n.target " + target +
            "\n.address_size 64\n.visible .entry k()\n{\n  ret;\n}\n";
   };
-  EXPECT_EQ(loadText(std::string("\x7f" "ELF\2\1\1", 7)), CUDA_ERROR_NO_BINARY_FOR_GPU);
+  EXPECT_EQ(loadText(std::string("\x7f"
+                                 "ELF\2\1\1",
+                                 7)),
+            CUDA_ERROR_NO_BINARY_FOR_GPU);
   EXPECT_EQ(loadText(withTarget("sm_80")), CUDA_SUCCESS);
   EXPECT_EQ(loadText(withTarget("sm_86")), CUDA_SUCCESS);
   EXPECT_EQ(loadText(withTarget("sm_90")), CUDA_ERROR_INVALID_PTX);

@@ -12,13 +12,13 @@ int introduced(std::string_view name) {
     std::string_view name;
     int version;
   } later[] = {
-      {"cuGetProcAddress", 12000},         {"cuDeviceGetUuid", 11040},
-      {"cuDevicePrimaryCtxRetain", 7000},  {"cuDevicePrimaryCtxRelease", 11000},
-      {"cuGetErrorName", 6000},            {"cuGetErrorString", 6000},
-      {"cuStreamBeginCapture", 10010},     {"cuStreamEndCapture", 10000},
-      {"cuGraphInstantiate", 12000},       {"cuGraphInstantiateWithFlags", 11040},
-      {"cuGraphLaunch", 10000},            {"cuGraphDestroy", 10000},
-      {"cuGraphExecDestroy", 10000},       {"cuFuncSetAttribute", 9000},
+      {"cuGetProcAddress", 12000},        {"cuDeviceGetUuid", 11040},
+      {"cuDevicePrimaryCtxRetain", 7000}, {"cuDevicePrimaryCtxRelease", 11000},
+      {"cuGetErrorName", 6000},           {"cuGetErrorString", 6000},
+      {"cuStreamBeginCapture", 10010},    {"cuStreamEndCapture", 10000},
+      {"cuGraphInstantiate", 12000},      {"cuGraphInstantiateWithFlags", 11040},
+      {"cuGraphLaunch", 10000},           {"cuGraphDestroy", 10000},
+      {"cuGraphExecDestroy", 10000},      {"cuFuncSetAttribute", 9000},
   };
   for (const auto &entry : later)
     if (entry.name == name)
@@ -28,7 +28,8 @@ int introduced(std::string_view name) {
 
 } // namespace
 
-// The status is CUdriverProcAddressQueryResult of cuda.h. Not found is a success with a null pointer.
+// The status is CUdriverProcAddressQueryResult of cuda.h. Not found is a success with a null
+// pointer.
 GC_EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **function, int version,
                                        uint64_t flags, int *status) {
   if (!symbol || !function || version > driverVersion || flags > 2)

@@ -70,7 +70,7 @@ std::shared_ptr<Operation> Queue::add(uint32_t lane, std::shared_ptr<const Work>
   operation->moment.clock.set(lane, place);
   operation->moment.epoch = lane << placeBits | place;
   operation->number = ++added;
-  if (work->reads.bytes)
+  if (work->reads.bytes && !work->reads.isFreed())
     operation->expected = digest(work->reads);
   operation->work = std::move(work);
   operation->after = std::move(after);
@@ -109,6 +109,9 @@ std::shared_ptr<Operation> Queue::takeNext() {
 CUresult Queue::run(Operation &operation) {
   const Work &work = *operation.work;
   try {
+    if (work.reads.isFreed() || work.writes.isFreed())
+      throw ptx::Fault(ptx::Fault::Kind::UseAfterFree,
+                       "its pinned memory was freed before the stream got there");
     if (operation.expected && digest(work.reads) != *operation.expected)
       throw ptx::Fault(ptx::Fault::Kind::Trap,
                        "the host changed the " + std::to_string(work.reads.bytes) +

@@ -1,6 +1,7 @@
-// Asynchronous work. Operations wait in lanes and run only when somebody waits for them, in an order
-// that respects nothing but the lanes and what each operation is said to come after; Settings::order
-// picks where there is a choice. So a host or a stream that forgot to wait sees the wrong data.
+// Asynchronous work. Operations wait in lanes and run only when somebody waits for them, in an
+// order that respects nothing but the lanes and what each operation is said to come after;
+// Settings::order picks where there is a choice. So a host or a stream that forgot to wait sees the
+// wrong data.
 #ifndef GC_TEST_EMULATOR_DRIVER_QUEUE_H
 #define GC_TEST_EMULATOR_DRIVER_QUEUE_H
 
@@ -17,9 +18,13 @@
 
 namespace gc::emulator {
 
+// A range of pinned memory; empty by default.
 struct HostRange {
   std::byte *start = nullptr;
   size_t bytes = 0;
+  // Expires when the memory is freed.
+  std::weak_ptr<const void> owner = {};
+  bool isFreed() const { return bytes && owner.expired(); }
   bool overlaps(const HostRange &other) const {
     return start < other.start + other.bytes && other.start < start + bytes;
   }
@@ -32,7 +37,7 @@ struct Work {
   std::function<void(const Moment &)> run = {};
   // Emulated duration.
   uint64_t nanoseconds = 0;
-  // Pinned memory that it reads or writes when it runs.
+  // What it reads and writes of the host when it runs.
   HostRange reads = {}, writes = {};
 };
 
@@ -53,7 +58,8 @@ class Queue {
 public:
   explicit Queue(const Settings &settings) : order(settings.order), random(settings.seed) {}
 
-  // A lane of its own for a stream or a part of a graph. Throws std::bad_alloc when there are too many.
+  // A lane of its own for a stream or a part of a graph. Throws std::bad_alloc when there are too
+  // many.
   uint32_t openLane();
   // What waits in it still runs.
   void closeLane(uint32_t lane);
@@ -63,8 +69,8 @@ public:
   // The last operation of a lane, null if there was none.
   std::shared_ptr<Operation> last(uint32_t lane) const { return lanes[lane].last; }
 
-  // Run at least what is waited for. The first fault ends everything: what waits is dropped, and the
-  // result says what the driver answers from then on.
+  // Run at least what is waited for. The first fault ends everything: what waits is dropped, and
+  // the result says what the driver answers from then on.
   CUresult waitFor(const std::shared_ptr<Operation> &operation);
   CUresult waitForAll();
   void drop();

@@ -1,5 +1,5 @@
-// The files that the environment asks for, written when the library goes: at the end of the program, or
-// with the last dlclose.
+// The files that the environment asks for, written when the library goes: at the end of the
+// program, or with the last dlclose.
 #include "test/emulator/driver/Driver.h"
 
 #include <fstream>
@@ -28,8 +28,8 @@ void writeLeaks(const Driver &driver) {
     file << line << '\n';
   for (const auto &device : driver.devices)
     if (device->retained)
-      file << "primary context of device " << device->ordinal << ": retained "
-           << device->retained << " times more than released\n";
+      file << "primary context of device " << device->ordinal << ": retained " << device->retained
+           << " times more than released\n";
 }
 
 void writeStatistics(const Driver &driver) {

@@ -24,8 +24,8 @@ struct Settings {
   std::string callsFile, leaksFile, statisticsFile;
 };
 
-// Reads the environment once. The text is empty, or says which variable is wrong and why; the driver
-// then refuses to initialise, so that a misspelt test cannot pass.
+// Reads the environment once. The text is empty, or says which variable is wrong and why; the
+// driver then refuses to initialise, so that a misspelt test cannot pass.
 std::string readSettings(Settings &settings);
 
 } // namespace gc::emulator

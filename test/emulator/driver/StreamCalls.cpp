@@ -177,8 +177,7 @@ GC_EXPORT CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUeven
       return CUDA_ERROR_INVALID_HANDLE;
     if (!from->recorded->done || !to->recorded->done)
       return CUDA_ERROR_NOT_READY;
-    *milliseconds =
-        float(double(int64_t(to->recorded->finished - from->recorded->finished)) / 1e6);
+    *milliseconds = float(double(int64_t(to->recorded->finished - from->recorded->finished)) / 1e6);
     return CUDA_SUCCESS;
   });
 }

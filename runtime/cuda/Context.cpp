@@ -1,0 +1,84 @@
+#include "runtime/cuda/Context.h"
+
+namespace gc::runtime::cuda {
+
+Result<std::unique_ptr<Context>> Context::create(int ordinal) {
+  std::unique_ptr<Context> context(new Context());
+  if (Status opened = context->open(ordinal); !opened)
+    return opened.error();
+  return context;
+}
+
+Status Context::open(int ordinal) {
+  auto driver = Driver::load();
+  if (!driver)
+    return driver.error();
+  driver_ = *driver;
+  const Driver &d = *driver_;
+  CUresult started = d.cuInit(0);
+  if (started == CUDA_ERROR_STUB_LIBRARY)
+    return deviceError("no CUDA driver: the libcuda.so.1 that was loaded is the CUDA toolkit's stub "
+                       "for linking (result 34); install the NVIDIA driver, or take the stub out of "
+                       "the library path, or use --device=cpu");
+  if (started == CUDA_ERROR_NO_DEVICE)
+    return deviceError("the CUDA driver finds no GPU (cuInit: CUDA_ERROR_NO_DEVICE); use "
+                       "--device=cpu");
+  if (Status fine = d.check(started, "cuInit"); !fine)
+    return fine;
+  int count = 0;
+  GC_CUDA(d, cuDeviceGetCount, "", &count);
+  if (count == 0)
+    return deviceError("the CUDA driver finds no GPU; use --device=cpu");
+  if (ordinal >= count)
+    return deviceError("there is no device 'cuda:" + std::to_string(ordinal) +
+                       "'; this machine has " + std::to_string(count) +
+                       (count == 1 ? " GPU, cuda:0"
+                                   : " GPUs, cuda:0 to cuda:" + std::to_string(count - 1)));
+  ordinal_ = ordinal;
+  GC_CUDA(d, cuDeviceGet, "", &device_, ordinal);
+  char name[256] = "";
+  GC_CUDA(d, cuDeviceGetName, "", name, sizeof(name), device_);
+  name_ = name;
+  int major = 0, minor = 0;
+  std::pair<int *, CUdevice_attribute> attributes[] = {
+      {&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR},
+      {&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR},
+      {&sharedPerBlock_, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN}};
+  for (auto [value, attribute] : attributes)
+    GC_CUDA(d, cuDeviceGetAttribute, "", value, attribute, device_);
+  architecture_ = 10 * major + minor;
+  GC_CUDA(d, cuDevicePrimaryCtxRetain, "", &context_, device_);
+  if (Status entered = enter(); !entered)
+    return entered;
+  for (Stream *stream : {&compute_, &copy_}) {
+    *stream = Stream(*this);
+    GC_CUDA(d, cuStreamCreate, "", stream->out(), CU_STREAM_NON_BLOCKING);
+  }
+  return {};
+}
+
+Context::~Context() {
+  compute_ = {};
+  copy_ = {};
+  if (!context_)
+    return;
+  (void)driver_->cuCtxSetCurrent(nullptr);
+  (void)driver_->cuDevicePrimaryCtxRelease(device_);
+}
+
+Status Context::enter() const {
+  return driver_->check(driver_->cuCtxSetCurrent(context_), "cuCtxSetCurrent");
+}
+
+void Context::drain() const {
+  if (enter())
+    (void)driver_->cuCtxSynchronize();
+}
+
+Result<Context::Memory> Context::memory() const {
+  Memory memory;
+  GC_CUDA(*driver_, cuMemGetInfo, "", &memory.free, &memory.total);
+  return memory;
+}
+
+} // namespace gc::runtime::cuda
