@@ -137,7 +137,7 @@ public:
   /// False for devices that record and check, but compute nothing.
   virtual bool executes() const = 0;
   virtual int threads() const = 0;
-  /// How its maker's tools name this very device ("GPU-…", "0000:3b:00.0"), so that it can be watched;
+  /// How its maker's tools name this very device ("GPU-…", "3b:00.0"), so that it can be watched;
   /// empty where they do not.
   virtual std::string uuid() const { return {}; }
   virtual std::string pciBusId() const { return {}; }

@@ -46,7 +46,7 @@ using DeviceSample = std::array<std::optional<double>, kDeviceQuantities>;
 /// neither is one. Both empty: a device that nobody watches.
 struct WatchedDevice {
   std::string uuid;     // "GPU-01234567-89ab-cdef-0123-456789abcdef"
-  std::string pciBusId; // "0000:3b:00.0"
+  std::string pciBusId; // "3b:00.0", or with its domain "0000:3b:00.0"
 
   bool any() const { return !uuid.empty() || !pciBusId.empty(); }
 };

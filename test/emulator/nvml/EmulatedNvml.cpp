@@ -284,9 +284,11 @@ nvmlReturn_t nvmlDeviceGetHandleByPciBusId_v2(const char *id, nvmlDevice_t *devi
   need(__func__, id, "the bus id");
   need(__func__, device, "device");
   unsigned domain = 0, bus = 0, slot = 0, function = 0;
+  bool whole = std::sscanf(id, "%x:%x:%x.%x", &domain, &bus, &slot, &function) == 4;
+  bool domainless = !whole && std::sscanf(id, "%x:%x.%x", &bus, &slot, &function) == 3;
   // Bus 1 is the driver's first device, and so on.
-  if (std::sscanf(id, "%x:%x:%x.%x", &domain, &bus, &slot, &function) == 4 && domain == 0 &&
-      bus >= 1 && bus <= state.devices && slot == 0 && function == 0)
+  if ((whole || domainless) && (domainless || domain == 0) && bus >= 1 && bus <= state.devices &&
+      slot == 0 && function == 0)
     return handleFor(state.devices - bus, device);
   return NVML_ERROR_NOT_FOUND;
 }

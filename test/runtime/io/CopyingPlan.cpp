@@ -3,7 +3,7 @@
 namespace plan = gc::plan;
 using namespace gc::runtime;
 
-Result<PlanFile> copyingPlan() {
+Result<PlanFile> copyingPlan(const char *device) {
   using namespace plan;
   flatbuffers::FlatBufferBuilder builder;
   std::vector<flatbuffers::Offset<Buffer>> buffers;
@@ -38,7 +38,7 @@ Result<PlanFile> copyingPlan() {
   auto init = CreateInitializer(builder, InitKind_Constant, 0.5);
   std::vector<flatbuffers::Offset<Variable>> variables = {CreateVariableDirect(
       builder, "weight", 6, VariableRole_Parameter, init, &one, nullptr, nullptr, 7)};
-  auto target = CreateTargetDirect(builder, "cpu");
+  auto target = CreateTargetDirect(builder, device);
   auto memory = CreateMemory(builder, 64, 64);
   builder.Finish(CreatePlanDirect(builder, kPlanVersion, "copying", target, 2, 1, 1, 512, memory,
                                   &buffers, &variables, &inputs, 4, -1, 5, -1, 3, once, micro, step,
