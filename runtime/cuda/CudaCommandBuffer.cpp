@@ -44,8 +44,7 @@ CudaCommandBuffer::record(Context &context, const hal::Recording &recording) {
                    "command '" + command->name()->str() + "': " + done.error().message};
   buffer->subject_ += " (" + std::to_string(commands->size()) + " commands, " +
                       commands->Get(0)->name()->str() + " to " +
-                      commands->Get(commands->size() - 1)->name()->str() +
-                      "; with --profile=FILE commands run one by one and the error names its own)";
+                      commands->Get(commands->size() - 1)->name()->str() + ")";
   for (CUdeviceptr &address : buffer->addresses_)
     buffer->parameters_.push_back(&address);
   return buffer;
