@@ -10,6 +10,7 @@
 #include "compiler/Calibrate.h"
 #include "compiler/Costs.h"
 #include "compiler/Pipeline.h"
+#include "compiler/cpu/CpuTarget.h"
 #include "dialects/Gc.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -47,7 +48,9 @@ std::string addSamples(const ProfiledNetwork &network, int threads, size_t index
   CompileOptions options;
   options.threads = threads;
   PassManager passes(&context);
-  buildTrainPipeline(passes, options);
+  buildTrainPipeline(passes, options, [&](MLIRContext *context) {
+    return std::make_shared<cpu::CpuTarget>(context, threads);
+  });
   if (!module || failed(passes.run(*module)))
     return "a network of the calibration does not compile";
   model = module->getSymName().value_or("model").str();

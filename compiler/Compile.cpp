@@ -1,6 +1,7 @@
 //===- Compile.cpp - from model IR to a plan ------------------------------===//
 #include "compiler/Compile.h"
 #include "compiler/Costs.h"
+#include "compiler/MakeTarget.h"
 #include "compiler/Pipeline.h"
 #include "compiler/PlanBuilder.h"
 #include "compiler/Remat.h"
@@ -13,7 +14,6 @@
 #include "passes/CheckMemory.h"
 #include "passes/ModelFunction.h"
 #include "passes/Rematerialize.h"
-#include "runtime/hal/cpu/library/Library.h"
 #include "llvm/Support/SourceMgr.h"
 #include <chrono>
 #include <thread>
@@ -28,18 +28,6 @@ enum ExitCode { Done = 0, RunFailed = 1, BadInput = 2, NoBudget = 3, NoDevice = 
 
 double secondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-// What this build cannot do.
-std::string unavailable(const CompileOptions &options, int &exitCode) {
-  exitCode = BadInput;
-  if (options.device != "cpu") {
-    exitCode = NoDevice;
-    return "device '" + options.device + "' is not available in this build; use --device=cpu";
-  }
-  if (options.accumulate < 1)
-    return "--accumulate must be at least 1";
-  return "";
 }
 
 // Diagnostics as text, first error first: "file:line:column: error: message".
@@ -108,8 +96,9 @@ bool checkMade(ModuleOp module, const MemoryPlan &memory, const std::vector<uint
 // The step for one number of micro-batches, or for several to choose from.
 class Candidates {
 public:
-  Candidates(ModuleOp model, const CompileOptions &options, const PlanMemoryOptions &memory)
-      : model(model), options(options), memory(memory) {}
+  Candidates(ModuleOp model, const CompileOptions &options, const PlanMemoryOptions &memory,
+             std::shared_ptr<Target> target)
+      : model(model), options(options), memory(memory), target(std::move(target)) {}
 
   // False: the passes failed, and their diagnostics say why.
   bool build() {
@@ -151,12 +140,14 @@ private:
     CompileOptions own = options;
     own.accumulate = parts;
     PassManager passes(module->getContext());
-    buildTrainPipeline(passes, own);
+    buildTrainPipeline(passes, own, [&](MLIRContext *) { return target; });
     if (failed(passes.run(*module)))
       return false;
     FailureOr<func::FuncOp> train = findList(*module, kMicroBatchList, "--gc-autodiff");
     if (failed(train))
       return false;
+    if (std::optional<Roofline> roofline = target->roofline())
+      roofline->set(*module);
     error = setCosts(*module, options.costs, {parts, options.threads});
     if (!error.empty())
       return false;
@@ -193,6 +184,7 @@ private:
   ModuleOp model;
   const CompileOptions &options;
   const PlanMemoryOptions &memory;
+  std::shared_ptr<Target> target;
   OpCosts costs;
 };
 
@@ -214,9 +206,8 @@ CompileResult compileModel(const std::string &text, const std::string &name,
   CompileOptions options = given;
   if (options.threads <= 0)
     options.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  int exitCode = Done;
-  if (std::string reason = unavailable(options, exitCode); !reason.empty())
-    return failedWith(exitCode, reason);
+  if (options.accumulate < 1)
+    return failedWith(BadInput, "--accumulate must be at least 1");
 
   DialectRegistry registry;
   registerGcDialects(registry);
@@ -232,9 +223,12 @@ CompileResult compileModel(const std::string &text, const std::string &name,
     return failedWith(BadInput, log.text());
 
   nlohmann::json report;
+  MadeTarget made = makeTarget(&context, options);
+  if (!made.target)
+    return failedWith(made.exitCode, made.error);
   PlanMemoryOptions memoryOptions;
-  memoryOptions.reserve = static_cast<int64_t>(runtime::cpu::kTransientPoolBytes);
-  Candidates candidates(*model, options, memoryOptions);
+  memoryOptions.reserve = made.target->reserveBytes();
+  Candidates candidates(*model, options, memoryOptions, made.target);
   if (!candidates.build())
     return failedWith(BadInput, candidates.error.empty() ? log.text() : candidates.error);
   report["pass_seconds"] = secondsSince(start);
@@ -274,7 +268,7 @@ CompileResult compileModel(const std::string &text, const std::string &name,
     return failedWith(NoBudget,
                       "the placed step needs " + std::to_string(memory->arenaBytes) +
                           " bytes, more than the budget that its plan promised; please report this");
-  FailureOr<std::vector<uint8_t>> plan = buildPlan(*module, *memory, options, report);
+  FailureOr<std::vector<uint8_t>> plan = buildPlan(*module, *memory, options, *made.target, report);
   if (failed(plan))
     return failedWith(BadInput, log.text());
 

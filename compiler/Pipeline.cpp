@@ -1,6 +1,6 @@
 //===- Pipeline.cpp - the order of the passes -----------------------------===//
 #include "compiler/Pipeline.h"
-#include "compiler/cpu/SelectKernels.h"
+#include "compiler/cpu/CpuTarget.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "passes/Optimizer.h"
 #include "passes/Passes.h"
@@ -10,7 +10,7 @@ using namespace mlir;
 
 namespace gc {
 
-void buildTrainPipeline(OpPassManager &passes, const CompileOptions &options) {
+void buildTrainPipeline(OpPassManager &passes, const CompileOptions &options, TargetOf targetOf) {
   passes.addPass(createSimplifyPass());
   if (options.evaluate)
     passes.addPass(createInferencePass());
@@ -37,7 +37,7 @@ void buildTrainPipeline(OpPassManager &passes, const CompileOptions &options) {
   }
   passes.addPass(createExpandPass());
   passes.addNestedPass<func::FuncOp>(createFusePass());
-  passes.addPass(cpu::createSelectKernelsPass(options.threads));
+  passes.addPass(createSelectKernelsPass(std::move(targetOf)));
   // Workspaces are known now.
   passes.addNestedPass<func::FuncOp>(createSchedulePass());
 }
@@ -75,10 +75,13 @@ struct TrainPipelineOptions : PassPipelineOptions<TrainPipelineOptions> {
 } // namespace
 
 void registerTrainPipeline() {
-  cpu::registerSelectKernelsPass();
+  TargetOf cpuTarget = [](MLIRContext *context) {
+    return std::make_shared<cpu::CpuTarget>(context, 0);
+  };
+  registerPass([=] { return createSelectKernelsPass(cpuTarget, "gc-select-cpu"); });
   PassPipelineRegistration<TrainPipelineOptions>(
       "gc-train", "the whole road from a model to a placed training step (CPU)",
-      [](OpPassManager &passes, const TrainPipelineOptions &given) {
+      [=](OpPassManager &passes, const TrainPipelineOptions &given) {
         CompileOptions options;
         options.optimizer = given.optimizer;
         options.lr = given.lr;
@@ -92,7 +95,7 @@ void registerTrainPipeline() {
         options.accumulate = given.accumulate;
         options.keepGradients = given.keepGradients;
         options.evaluate = given.evaluate;
-        buildTrainPipeline(passes, options);
+        buildTrainPipeline(passes, options, cpuTarget);
         RematerializePassOptions remat;
         remat.policy = given.policy;
         remat.checkpoints = given.checkpoints;

@@ -3,13 +3,15 @@
 #define GC_COMPILER_PIPELINE_H
 
 #include "compiler/Compile.h"
+#include "compiler/target/SelectKernels.h"
 #include "mlir/Pass/PassManager.h"
 
 namespace gc {
 
 /// Adds every pass from model IR to IR whose memory can be planned, in order. The one place that
 /// knows it.
-void buildTrainPipeline(mlir::OpPassManager &passes, const CompileOptions &options);
+void buildTrainPipeline(mlir::OpPassManager &passes, const CompileOptions &options,
+                        TargetOf targetOf);
 
 /// Makes the pipeline available as --gc-train="..." (with memory planned), and the compiler's own passes by name.
 void registerTrainPipeline();

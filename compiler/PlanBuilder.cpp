@@ -1,9 +1,7 @@
 //===- PlanBuilder.cpp - placed IR to a plan file -------------------------===//
 #include "compiler/PlanBuilder.h"
 #include "compiler/MemoryAtPeak.h"
-#include "compiler/cpu/CpuTarget.h"
 #include "passes/analysis/Dependence.h"
-#include "runtime/hal/cpu/library/Library.h"
 #include "runtime/plan/PlanFile.h"
 
 using namespace mlir;
@@ -22,10 +20,9 @@ plan::DType dtypeOf(Type type) {
 
 class Builder {
 public:
-  Builder(ModuleOp module, const MemoryPlan &memory, const CompileOptions &options,
+  Builder(ModuleOp module, const MemoryPlan &memory, const CompileOptions &options, Target &target,
           nlohmann::json &report)
-      : module(module), memory(memory), options(options), report(report),
-        target(module.getContext(), options.threads) {}
+      : module(module), memory(memory), options(options), target(target), report(report) {}
 
   FailureOr<std::vector<uint8_t>> run() {
     plan.version = runtime::kPlanVersion;
@@ -40,7 +37,7 @@ public:
         if ((function.list == "step") == step && failed(addFunction(function)))
           return failure();
     spanPersistentBuffers();
-    if (failed(addKernels()))
+    if (failed(target.finish(plan, options.dumpKernels, report)))
       return failure();
     addMemory();
     report["commands"] = plan.micro_batch->commands.size();
@@ -186,8 +183,8 @@ private:
     return success();
   }
 
-  cpu::OpBuffers buffersOf(Operation &op, const PlannedFunction &planned) {
-    cpu::OpBuffers buffers;
+  OpBuffers buffersOf(Operation &op, const PlannedFunction &planned) {
+    OpBuffers buffers;
     for (Value operand : op.getOperands())
       buffers.operands.push_back(planned.buffers.lookup(operand));
     for (Value result : op.getResults())
@@ -268,24 +265,6 @@ private:
     });
   }
 
-  LogicalResult addKernels() {
-    cpu::CodegenOptions codegen;
-    codegen.dumpDirectory = options.dumpKernels;
-    FailureOr<cpu::KernelLibrary> library = target.finish(codegen);
-    if (failed(library))
-      return failure();
-    plan.kernels = std::make_unique<plan::KernelsT>();
-    plan.kernels->object = std::move(library->object);
-    plan.kernels->symbols = std::move(library->symbols);
-    report["kernels"] = plan.kernels->symbols.size();
-    plan.target = std::make_unique<plan::TargetT>();
-    plan.target->device = "cpu";
-    plan.target->cpu = library->cpu;
-    plan.target->features = library->features;
-    plan.target->library_version = runtime::cpu::libraryVersion();
-    return success();
-  }
-
   void addMemory() {
     plan.arena_bytes = memory.arenaBytes;
     plan.memory = std::make_unique<plan::MemoryT>(memoryAtPeak(plan, memory.lowerBound));
@@ -297,8 +276,8 @@ private:
   ModuleOp module;
   const MemoryPlan &memory;
   const CompileOptions &options;
+  Target &target;
   nlohmann::json &report;
-  cpu::CpuTarget target;
   plan::PlanT plan;
   SmallVector<std::pair<int, int>> commandsOf; // of each op of the function being lowered
 };
@@ -306,8 +285,9 @@ private:
 } // namespace
 
 FailureOr<std::vector<uint8_t>> buildPlan(ModuleOp module, const MemoryPlan &memory,
-                                          const CompileOptions &options, nlohmann::json &report) {
-  return Builder(module, memory, options, report).run();
+                                          const CompileOptions &options, Target &target,
+                                          nlohmann::json &report) {
+  return Builder(module, memory, options, target, report).run();
 }
 
 } // namespace gc

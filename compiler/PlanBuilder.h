@@ -3,15 +3,16 @@
 #define GC_COMPILER_PLANBUILDER_H
 
 #include "compiler/Compile.h"
+#include "compiler/target/Target.h"
 #include "passes/PlanMemory.h"
 #include <nlohmann/json.hpp>
 
 namespace gc {
 
-/// Lowers every op of the planned functions for the CPU and writes the plan. `report` is completed
+/// Lowers every op of the planned functions for the target and writes the plan. `report` is completed
 /// with what is known only here and stored in the plan.
 mlir::FailureOr<std::vector<uint8_t>> buildPlan(mlir::ModuleOp module, const MemoryPlan &memory,
-                                                const CompileOptions &options,
+                                                const CompileOptions &options, Target &target,
                                                 nlohmann::json &report);
 
 } // namespace gc

@@ -1,20 +1,15 @@
 //===- CpuTarget.cpp - gc ops as commands for the CPU ---------------------===//
 #include "compiler/cpu/CpuTarget.h"
-#include "compiler/cpu/LibraryCalls.h"
-#include "dialects/OpName.h"
+#include "compiler/target/CommandWriter.h"
+#include "compiler/target/Products.h"
 #include "passes/analysis/Liveness.h"
-#include "passes/analysis/OpCosts.h"
+#include "runtime/hal/cpu/library/Library.h"
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 using namespace mlir;
 
 namespace gc::cpu {
-
-// Ops that are only names for bytes: nothing runs.
-static bool isNothing(Operation *op) {
-  auto inPlace = dyn_cast<InPlaceOpInterface>(op);
-  return isa<ReadOp, GradientOp>(op) || (inPlace && inPlace.isView());
-}
 
 //===----------------------------------------------------------------------===//
 // Workspaces
@@ -29,6 +24,31 @@ struct AttentionWorkspace {
   int64_t total() const { return scores + scoreGradient + products; }
 };
 } // namespace
+
+/// Scratch of a command, or an error text. Counts bias and residual as there when their index is
+/// not -1.
+struct WorkspaceAnswer {
+  int64_t bytes = 0;
+  std::string error;
+};
+
+// The library's answer depends on the spec alone, which it takes from a plan's table.
+template <typename Table, typename Native>
+static WorkspaceAnswer ask(const Native &command, int threads) {
+  flatbuffers::FlatBufferBuilder builder;
+  builder.Finish(Table::Pack(builder, &command));
+  auto spec = runtime::cpu::specOf(*flatbuffers::GetRoot<Table>(builder.GetBufferPointer()));
+  auto bytes = runtime::cpu::workspaceBytes(spec, threads);
+  if (!bytes)
+    return {0, bytes.error().message};
+  return {static_cast<int64_t>(*bytes), ""};
+}
+static WorkspaceAnswer workspaceOf(const plan::ConvolutionT &command, int threads) {
+  return ask<plan::Convolution>(command, threads);
+}
+static WorkspaceAnswer workspaceOf(const plan::MatMulT &command, int threads) {
+  return ask<plan::MatMul>(command, threads);
+}
 
 static FailureOr<int64_t> answer(Operation *op, const WorkspaceAnswer &answer) {
   if (!answer.error.empty())
@@ -50,18 +70,11 @@ static SmallVector<plan::MatMulT> attentionProducts(Operation *op, AttentionShap
   return products;
 }
 
-static AttentionShape shapeOf(Operation *op) {
-  if (auto forward = dyn_cast<AttentionOp>(op))
-    return attentionShape(forward.getQkv(), forward.getHeads());
-  auto backward = cast<AttentionGradOp>(op);
-  return attentionShape(backward.getQkv(), backward.getHeads());
-}
-
 constexpr int64_t scoresInCache = 4 << 20;
 
 // The shapes of the chunks: all alike but for a smaller last one.
 static SmallVector<AttentionShape> attentionChunks(Operation *op) {
-  AttentionShape whole = shapeOf(op);
+  AttentionShape whole = attentionShape(op);
   // Every chunk of every tensor must start on its own cache line.
   int64_t unit = 1;
   for (int64_t floats : {whole.heads * whole.sequence, whole.sequence * whole.width()})
@@ -123,126 +136,22 @@ static std::optional<int64_t> libraryWorkspace(Operation *op, int threads) {
 bool CpuTarget::prefersAccumulating(Operation *op, AccumulateProductOp accumulating) {
   std::optional<int64_t> apart = libraryWorkspace(op, threads);
   std::optional<int64_t> inside = libraryWorkspace(accumulating, threads);
-  if (!apart || !inside)
-    return false;
-  // Apart, the results are there beside the scratch. A few bytes are well spent on one pass less over
-  // the accumulator.
-  constexpr int64_t few = 4096;
-  for (Type type : op->getResultTypes())
-    *apart += alignedBytes(byteSize(type));
-  return *inside <= *apart + few;
+  return apart && inside && isWorthAccumulating(op, *apart, *inside);
 }
 
 //===----------------------------------------------------------------------===//
 // Commands
 //===----------------------------------------------------------------------===//
 
-static std::vector<plan::Access> planAccess(const KernelDispatch &dispatch) {
-  std::vector<plan::Access> access;
-  for (BufferAccess one : dispatch.access)
-    access.push_back(one.reads ? (one.writes ? plan::Access_ReadWrite : plan::Access_Read)
-                               : (one.writes ? plan::Access_Write : plan::Access_None));
-  return access;
-}
-
-class CommandWriter {
-public:
-  CommandWriter(Operation *op, const OpBuffers &buffers,
-                std::vector<std::unique_ptr<plan::CommandT>> &commands)
-      : op(op), buffers(buffers), commands(commands), first(commands.size()) {}
-
-  template <typename T> void add(T operation) {
-    auto command = std::make_unique<plan::CommandT>();
-    command->name = displayName(op);
-    command->recomputed = op->hasAttr("gc.recomputed");
-    if (auto number = op->getAttrOfType<IntegerAttr>("gc.op"))
-      command->op = static_cast<int32_t>(number.getInt());
-    command->operation.Set(std::move(operation));
-    commands.push_back(std::move(command));
-  }
-
-  void addDispatch(const KernelDispatch &dispatch) {
-    plan::DispatchT d;
-    d.kernel = dispatch.kernel;
-    d.items = dispatch.items;
-    d.grain = dispatch.grain;
-    for (int buffer : dispatch.buffers)
-      d.buffers.push_back(resolve(buffer));
-    d.access = planAccess(dispatch);
-    add(std::move(d));
-  }
-
-  /// Spreads the op's cost over its commands: the work is told once, at the first.
-  void finish() {
-    if (commands.size() == first)
-      return;
-    auto cost = cast<CostOpInterface>(op);
-    commands[first]->flops = cost.getFlops();
-    commands[first]->bytes_moved = cost.getBytesMoved();
-    commands[first]->seconds_predicted = OpCosts().seconds(op);
-  }
-
-  int workspace() const { return buffers.workspace; }
-
-private:
-  uint32_t resolve(int buffer) const {
-    if (buffer < 0)
-      return static_cast<uint32_t>(buffers.workspace);
-    size_t index = buffer;
-    if (index < buffers.operands.size())
-      return buffers.operands[index];
-    index -= buffers.operands.size();
-    if (index < buffers.results.size())
-      return buffers.results[index];
-    return buffers.variables[index - buffers.results.size()];
-  }
-
-  Operation *op;
-  const OpBuffers &buffers;
-  std::vector<std::unique_ptr<plan::CommandT>> &commands;
-  size_t first;
-};
-
-// Operand buffer of an optional operand, or -1.
-static int32_t bufferOf(const OpBuffers &buffers, Operation *op, Value operand) {
-  if (!operand)
-    return -1;
-  for (auto [i, value] : llvm::enumerate(op->getOperands()))
-    if (value == operand)
-      return static_cast<int32_t>(buffers.operands[i]);
-  return -1;
-}
-
-static void bind(plan::ConvolutionT &c, Operation *op, const OpBuffers &b) {
-  c.workspace = b.workspace;
-  switch (c.direction) {
-  case plan::Direction_Forward: {
-    auto conv = cast<Conv2dOp>(op);
-    c.src = b.operands[0], c.weights = b.operands[1], c.dst = b.results[0];
-    c.bias = bufferOf(b, op, conv.getBias());
-    c.residual = bufferOf(b, op, conv.getResidual());
-    break;
-  }
-  case plan::Direction_BackwardData:
-    c.dst = b.operands[0], c.weights = b.operands[1], c.src = b.results[0];
-    break;
-  case plan::Direction_BackwardWeights:
-    c.src = b.operands[0], c.dst = b.operands[1], c.weights = b.results[0];
-    c.bias = b.results.size() > 1 ? static_cast<int32_t>(b.results[1]) : -1;
-    break;
-  }
-}
-
-static void bind(plan::MatMulT &p, Operation *op, const OpBuffers &b) {
-  p.workspace = b.workspace;
-  bool gradientFirst = isa<LinearGradWeightOp>(op); // dW = dy^T x, operands are x, dy
-  *p.a = plan::View(b.operands[gradientFirst ? 1 : 0], 0);
-  *p.b = plan::View(b.operands[gradientFirst ? 0 : 1], 0);
-  *p.c = plan::View(b.results[0], 0);
-  if (auto linear = dyn_cast<LinearOp>(op)) {
-    p.bias = bufferOf(b, op, linear.getBias());
-    p.residual = bufferOf(b, op, linear.getResidual());
-  }
+static plan::DispatchT dispatchCommand(const KernelDispatch &dispatch,
+                                       std::vector<uint32_t> buffers) {
+  plan::DispatchT d;
+  d.kernel = dispatch.kernel;
+  d.items = dispatch.items;
+  d.grain = dispatch.grain;
+  d.buffers = std::move(buffers);
+  d.access = planAccess(dispatch.access);
+  return d;
 }
 
 void CpuTarget::lowerAttention(Operation *op, const OpBuffers &buffers, PartOf partOf,
@@ -278,14 +187,10 @@ void CpuTarget::lowerAttention(Operation *op, const OpBuffers &buffers, PartOf p
       writer.add(std::move(product));
     };
     auto launch = [&](KernelDispatch dispatch, ArrayRef<unsigned> arguments) {
-      plan::DispatchT d;
-      d.kernel = dispatch.kernel;
-      d.items = dispatch.items;
-      d.grain = dispatch.grain;
+      std::vector<uint32_t> buffers;
       for (int argument : dispatch.buffers)
-        d.buffers.push_back(arguments[argument]);
-      d.access = planAccess(dispatch);
-      writer.add(std::move(d));
+        buffers.push_back(arguments[argument]);
+      writer.add(dispatchCommand(dispatch, std::move(buffers)));
     };
     multiply(attentionScores(s));
     if (forward) {
@@ -310,35 +215,46 @@ LogicalResult CpuTarget::lower(Operation *op, const OpBuffers &buffers, PartOf p
   if (isNothing(op))
     return success();
   CommandWriter writer(op, buffers, commands);
-  // A product that accumulates has its results in the variables.
-  OpBuffers productBuffers = buffers;
-  Operation *productOp = op;
-  if (auto accumulating = dyn_cast<AccumulateProductOp>(op)) {
-    productBuffers.results = buffers.variables;
-    productOp = accumulating.getProduct();
-  }
   if (auto convolution = convolutionCommand(op)) {
-    bind(*convolution, productOp, productBuffers);
+    bind(*convolution, op, buffers);
     writer.add(std::move(*convolution));
   } else if (auto product = matMulCommand(op)) {
-    bind(*product, productOp, productBuffers);
+    bind(*product, op, buffers);
     writer.add(std::move(*product));
   } else if (isa<AttentionOp, AttentionGradOp>(op)) {
     lowerAttention(op, buffers, partOf, writer);
   } else {
-    SmallVector<int> aliases;
-    for (unsigned operand : buffers.operands) {
-      auto same = llvm::find(buffers.results, operand);
-      aliases.push_back(same == buffers.results.end() ? -1 : same - buffers.results.begin());
-    }
-    FailureOr<SmallVector<KernelDispatch>> dispatches = emitter.emit(op, aliases);
+    FailureOr<SmallVector<KernelDispatch>> dispatches = emitter.emit(op, buffers.aliases());
     if (failed(dispatches))
       return failure();
     for (const KernelDispatch &dispatch : *dispatches)
-      writer.addDispatch(dispatch);
+      writer.add(dispatchCommand(dispatch, writer.resolve(dispatch.buffers)));
   }
   writer.finish();
   return success();
+}
+
+LogicalResult CpuTarget::finish(plan::PlanT &plan, const std::string &dumpDirectory,
+                                nlohmann::json &report) {
+  CodegenOptions codegen;
+  codegen.dumpDirectory = dumpDirectory;
+  FailureOr<KernelLibrary> library = emitter.finish(codegen);
+  if (failed(library))
+    return failure();
+  plan.kernels = std::make_unique<plan::KernelsT>();
+  plan.kernels->object = std::move(library->object);
+  plan.kernels->symbols = std::move(library->symbols);
+  report["kernels"] = plan.kernels->symbols.size();
+  plan.target = std::make_unique<plan::TargetT>();
+  plan.target->device = "cpu";
+  plan.target->cpu = library->cpu;
+  plan.target->features = library->features;
+  plan.target->library_version = runtime::cpu::libraryVersion();
+  return success();
+}
+
+int64_t CpuTarget::reserveBytes() const {
+  return static_cast<int64_t>(runtime::cpu::kTransientPoolBytes);
 }
 
 } // namespace gc::cpu

@@ -1,5 +1,9 @@
 #include "runtime/cuda/Context.h"
 
+#include "runtime/nvml/NvmlSampler.h"
+
+#include <cstdio>
+
 namespace gc::runtime::cuda {
 
 Result<std::unique_ptr<Context>> Context::create(int ordinal) {
@@ -7,6 +11,19 @@ Result<std::unique_ptr<Context>> Context::create(int ordinal) {
   if (Status opened = context->open(ordinal); !opened)
     return opened.error();
   return context;
+}
+
+/// As NVML and nvidia-smi write it.
+static std::string uuidText(const CUuuid &uuid) {
+  std::string text = "GPU-";
+  for (size_t i = 0; i < sizeof(uuid.bytes); ++i) {
+    char byte[4];
+    std::snprintf(byte, sizeof(byte), "%02x", static_cast<unsigned char>(uuid.bytes[i]));
+    text += byte;
+    if (i == 3 || i == 5 || i == 7 || i == 9)
+      text += '-';
+  }
+  return text;
 }
 
 Status Context::open(int ordinal) {
@@ -39,14 +56,24 @@ Status Context::open(int ordinal) {
   char name[256] = "";
   GC_CUDA(d, cuDeviceGetName, "", name, sizeof(name), device_);
   name_ = name;
-  int major = 0, minor = 0;
+  CUuuid uuid{};
+  GC_CUDA(d, cuDeviceGetUuid, "", &uuid, device_);
+  int major = 0, minor = 0, bus = 0, slot = 0;
   std::pair<int *, CUdevice_attribute> attributes[] = {
       {&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR},
       {&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR},
+      {&bus, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID},
+      {&slot, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID},
       {&sharedPerBlock_, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN}};
   for (auto [value, attribute] : attributes)
     GC_CUDA(d, cuDeviceGetAttribute, "", value, attribute, device_);
   architecture_ = 10 * major + minor;
+  char busId[32];
+  std::snprintf(busId, sizeof(busId), "%02x:%02x.0", static_cast<unsigned>(bus),
+                static_cast<unsigned>(slot));
+  watched_ = {uuidText(uuid), busId};
+  // The driver itself says how much is in use only once there is a context.
+  usedBefore_ = nvmlMemoryUsed(watched_);
   GC_CUDA(d, cuDevicePrimaryCtxRetain, "", &context_, device_);
   if (Status entered = enter(); !entered)
     return entered;

@@ -3,6 +3,7 @@
 #define GC_RUNTIME_CUDA_CONTEXT_H
 
 #include "runtime/cuda/Driver.h"
+#include "runtime/monitor/DeviceSampler.h"
 
 #include <memory>
 #include <utility>
@@ -56,6 +57,10 @@ public:
   CUdevice device() const { return device_; }
   int ordinal() const { return ordinal_; }
   const std::string &name() const { return name_; }
+  /// How NVML finds it.
+  const WatchedDevice &watched() const { return watched_; }
+  /// Bytes in use before the context existed; nothing where NVML does not say.
+  std::optional<uint64_t> usedBefore() const { return usedBefore_; }
   /// 86 for compute capability 8.6.
   int architecture() const { return architecture_; }
   /// Shared memory that a block may have when asked for.
@@ -83,6 +88,8 @@ private:
   CUdevice device_ = 0;
   int ordinal_ = 0, architecture_ = 0, sharedPerBlock_ = 0;
   std::string name_;
+  WatchedDevice watched_;
+  std::optional<uint64_t> usedBefore_;
   CUcontext context_ = nullptr;
   Stream compute_, copy_;
 };

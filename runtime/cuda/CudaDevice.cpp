@@ -17,6 +17,7 @@ public:
     if (!memory)
       return memory.error();
     device->memory_.total = memory->total;
+    device->memory_.usedBefore = device->context_->usedBefore();
     device->memory_.usedWithContext = device->memory_.used = memory->used();
     return device;
   }
@@ -25,6 +26,8 @@ public:
   bool executes() const override { return true; }
   /// Of the host, beside the GPU's own.
   int threads() const override { return 1; }
+  std::string uuid() const override { return context_->watched().uuid; }
+  std::string pciBusId() const override { return context_->watched().pciBusId; }
 
   Result<std::unique_ptr<hal::Executable>> load(const gc::plan::Plan &plan) override {
     auto modules = KernelModules::load(*context_, plan);

@@ -1,6 +1,5 @@
 #include "runtime/cuda/DeviceProperties.h"
 
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 namespace gc::runtime::cuda {
@@ -42,16 +41,6 @@ Result<std::string> propertiesJson(const Context &context) {
   GC_CUDA(d, cuDriverGetVersion, "", &version);
   size_t total = 0;
   GC_CUDA(d, cuDeviceTotalMem, "", &total, context.device());
-  CUuuid uuid{};
-  GC_CUDA(d, cuDeviceGetUuid, "", &uuid, context.device());
-  std::string text = "GPU-";
-  for (size_t i = 0; i < sizeof(uuid.bytes); ++i) {
-    char byte[4];
-    std::snprintf(byte, sizeof(byte), "%02x", static_cast<unsigned char>(uuid.bytes[i]));
-    text += byte;
-    if (i == 3 || i == 5 || i == 7 || i == 9)
-      text += '-';
-  }
   nlohmann::ordered_json attributes;
   for (auto [name, attribute] : kAttributes) {
     int value = 0;
@@ -62,7 +51,7 @@ Result<std::string> propertiesJson(const Context &context) {
       {"device", "cuda"},
       {"ordinal", context.ordinal()},
       {"name", context.name()},
-      {"uuid", text},
+      {"uuid", context.watched().uuid},
       {"compute_capability", std::to_string(context.architecture() / 10) + "." +
                                  std::to_string(context.architecture() % 10)},
       {"driver_version", std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10)},

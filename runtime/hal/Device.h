@@ -58,6 +58,9 @@ public:
 /// Where the device's own memory went; measured by its driver, not copied from the plan.
 struct DeviceMemory {
   uint64_t total = 0;           ///< what the device has
+  /// In use before our context existed; somebody else than the driver must say it, which can be asked
+  /// only with one.
+  std::optional<uint64_t> usedBefore{};
   uint64_t usedWithContext = 0; ///< in use once our context existed: what others had, and the context
   uint64_t libraries = 0;       ///< growth from loading kernels and libraries
   uint64_t arena = 0;           ///< growth from creating the arena
@@ -134,6 +137,10 @@ public:
   /// False for devices that record and check, but compute nothing.
   virtual bool executes() const = 0;
   virtual int threads() const = 0;
+  /// How its maker's tools name this very device ("GPU-…", "3b:00.0"), so that it can be watched;
+  /// empty where they do not.
+  virtual std::string uuid() const { return {}; }
+  virtual std::string pciBusId() const { return {}; }
 
   /// The plan's kernels and library graphs. The plan must be verified and outlive the executable.
   virtual Result<std::unique_ptr<Executable>> load(const gc::plan::Plan &plan) = 0;

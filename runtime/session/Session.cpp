@@ -432,6 +432,8 @@ MemoryMeasurement Session::memory() {
 uint64_t Session::allocationsInStep() const { return state_->device->allocations().heap; }
 uint64_t Session::transientsInStep() const { return state_->device->allocations().transients; }
 
+double Session::secondsSinceBegin() const { return seconds() - state_->began; }
+
 std::vector<CommandProfile> Session::profile() const {
   std::vector<CommandProfile> all;
   for (const List *list : {&state_->once, &state_->microBatch, &state_->step, &state_->evaluate})

@@ -131,6 +131,8 @@ public:
   /// Library requests answered from the plan's transient pool instead (see hal/allocation).
   uint64_t transientsInStep() const;
 
+  /// Since the session began; the clock of profile().
+  double secondsSinceBegin() const;
   /// Times per command when options.profile is set; else empty.
   std::vector<CommandProfile> profile() const;
   /// Text of what each command of a list would do, one line each ("once", "micro_batch", …).

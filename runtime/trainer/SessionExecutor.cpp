@@ -25,6 +25,10 @@ Result<void> SessionExecutor::unmap(uint32_t buffer, bool written) {
   return done;
 }
 
+WatchedDevice SessionExecutor::watchedDevice() const {
+  return {session.device().uuid(), session.device().pciBusId()};
+}
+
 Result<std::byte *> SessionExecutor::inputSlot(size_t input, size_t slot) {
   const plan::Input &entry = *plan().inputs()->Get(static_cast<flatbuffers::uoffset_t>(input));
   std::span<std::byte> bytes =

@@ -10,7 +10,7 @@
 namespace gc::runtime {
 
 /// Does not own the session.
-class SessionExecutor final : public StepExecutor {
+class SessionExecutor : public StepExecutor {
 public:
   explicit SessionExecutor(Session &session) : session(session) {}
 
@@ -18,6 +18,7 @@ public:
   Result<void> unmap(uint32_t buffer, bool written) override;
   const plan::Plan &plan() const override { return session.plan().get(); }
   int threads() const override { return session.device().threads(); }
+  WatchedDevice watchedDevice() const override;
   Result<std::byte *> inputSlot(size_t input, size_t slot) override;
   Result<void> runOnce() override { return session.runOnce(); }
   Result<void> runStep() override { return session.finishStep(); }
@@ -33,6 +34,7 @@ public:
   Result<float> readMetric(uint32_t buffer) override;
   MemoryUse memoryUse() override;
   std::vector<CommandTime> commandTimes() const override;
+  double seconds() const override { return session.secondsSinceBegin(); }
 
 private:
   Session &session;

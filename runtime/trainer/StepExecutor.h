@@ -5,6 +5,7 @@
 
 #include "runtime/Error.h"
 #include "runtime/hal/Device.h"
+#include "runtime/monitor/DeviceSampler.h"
 #include "runtime/report/CommandTime.h"
 #include "runtime/weights/BufferAccess.h"
 
@@ -29,6 +30,8 @@ class StepExecutor : public BufferAccess {
 public:
   virtual const plan::Plan &plan() const = 0;
   virtual int threads() const = 0;
+  /// The device to watch while training; none unless there is one that can be.
+  virtual WatchedDevice watchedDevice() const { return {}; }
 
   /// Host address of an input's slot, inside the arena (a staging copy on other devices).
   virtual Result<std::byte *> inputSlot(size_t input, size_t slot) = 0;
@@ -52,6 +55,8 @@ public:
 
   /// Every command of the plan with its times; empty unless the executor was made to measure them.
   virtual std::vector<CommandTime> commandTimes() const = 0;
+  /// Now, on the clock of commandTimes().
+  virtual double seconds() const { return 0; }
 };
 
 } // namespace gc::runtime

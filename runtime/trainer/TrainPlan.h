@@ -3,6 +3,7 @@
 #define GC_RUNTIME_TRAINER_TRAINPLAN_H
 
 #include "runtime/Error.h"
+#include "runtime/nvml/Nvml.h"
 #include "runtime/report/TrainingReport.h"
 #include "runtime/trainer/Trainer.h"
 
@@ -20,6 +21,8 @@ struct TrainOptions {
   int threads = 0;                                           // 0: as many as the process may use
   std::string load, save, dumpGradients, resume, checkpoint; // empty: not asked for
   std::string report, logDir, trace, html, profile;
+
+  std::string nvmlLibrary = nvml::kLibraryName; // watches the device, where it can be watched
 
   std::string optimizer; // as the header and the report name it
   double compileSeconds = 0;

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/cpu/codegen/LowerKernels.h"
 
-#include "compiler/cpu/codegen/ExpandMath.h"
+#include "compiler/codegen/ExpandMath.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -45,7 +45,7 @@ LogicalResult lowerKernels(ModuleOp module, bool useFMA) {
   PassManager manager(module.getContext());
   OpPassManager &onFunction = manager.nest<func::FuncOp>();
   onFunction.addPass(createConvertLinalgToLoopsPass());
-  onFunction.addPass(createExpandMathPass(useFMA));
+  onFunction.addPass(codegen::createExpandMathPass(useFMA));
   onFunction.addPass(memref::createExpandStridedMetadataPass());
   onFunction.addPass(createLowerAffinePass());
   onFunction.addPass(createCanonicalizerPass());

@@ -12,54 +12,6 @@ using namespace mlir;
 namespace gc::cpu {
 namespace {
 
-/// Writes what the kernels of an op depend on: kind, attributes, shapes; not its names, its
-/// position or the variables that it touches.
-class KeyWriter {
-public:
-  explicit KeyWriter(llvm::raw_ostream &stream) : stream(stream) {}
-
-  void write(Operation *op) {
-    stream << op->getName() << '{';
-    if (auto properties = dyn_cast_or_null<DictionaryAttr>(op->getPropertiesAsAttribute()))
-      for (NamedAttribute attribute : properties)
-        if (!isa<SymbolRefAttr>(attribute.getValue()))
-          stream << attribute.getName().getValue() << '=' << attribute.getValue() << ';';
-    stream << '}';
-    for (Value operand : op->getOperands())
-      stream << '%' << numberOf(operand) << ':' << operand.getType() << ' ';
-    stream << "->";
-    for (Value result : op->getResults())
-      stream << '%' << numberOf(result) << ':' << result.getType() << ' ';
-    for (Region &region : op->getRegions())
-      for (Block &block : region) {
-        stream << '[';
-        for (Value argument : block.getArguments())
-          stream << '%' << numberOf(argument) << ' ';
-        for (Operation &nested : block)
-          write(&nested);
-        stream << ']';
-      }
-  }
-
-private:
-  unsigned numberOf(Value value) {
-    return numbers.try_emplace(value, numbers.size()).first->second;
-  }
-
-  llvm::raw_ostream &stream;
-  llvm::DenseMap<Value, unsigned> numbers;
-};
-
-std::string keyOf(Operation *op, ArrayRef<int> aliases) {
-  std::string key;
-  llvm::raw_string_ostream stream(key);
-  KeyWriter(stream).write(op);
-  stream << '|';
-  for (int alias : aliases)
-    stream << alias << ',';
-  return key;
-}
-
 LogicalResult emitOp(Operation *op, OpKernels &kernels) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<UpdateOpInterface>([&](auto o) { return emitUpdate(o, kernels); })

@@ -3,7 +3,7 @@
 #define GC_COMPILER_CPU_KERNELS_KERNELEMITTER_H
 
 #include "compiler/cpu/codegen/KernelLibrary.h"
-#include "compiler/cpu/kernels/BufferAccess.h"
+#include "compiler/kernels/BufferAccess.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/StringMap.h"
@@ -17,7 +17,7 @@ struct KernelDispatch {
   /// variables it changes), -1 its workspace.
   llvm::SmallVector<int> buffers;
   /// What the kernel does with each of them.
-  llvm::SmallVector<BufferAccess> access;
+  llvm::SmallVector<kernels::BufferAccess> access;
   int64_t items = 0; // independent, in any order, on any number of threads: the bits are the same
   int64_t grain = 1; // fewer than this in a range cost more to start than to compute
 };

@@ -2,8 +2,6 @@
 #include "compiler/cpu/kernels/OpKernels.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "llvm/ADT/MapVector.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -25,106 +23,44 @@ RowChunks chunkRows(int64_t rows, int64_t channels) {
 
 OpKernels::OpKernels(Operation *op, ArrayRef<int> aliases, ModuleOp module,
                      llvm::StringMap<unsigned> &bodies, unsigned &count, int64_t streamBytes)
-    : op(op), context(op->getContext()), name(op->getName().stripDialect().str()), aliases(aliases),
-      module(module), bodies(bodies), count(count), streamBytes(streamBytes) {}
+    : OpUses(op, aliases), name(op->getName().stripDialect().str()), module(module),
+      bodies(bodies), count(count), streamBytes(streamBytes) {}
 
 OpKernels::OpKernels(MLIRContext *context, StringRef name, ModuleOp module,
                      llvm::StringMap<unsigned> &bodies, unsigned &count)
-    : context(context), name(name.str()), module(module), bodies(bodies), count(count) {}
-
-int OpKernels::canonical(int buffer) const {
-  if (!op || buffer < 0 || buffer >= int(op->getNumOperands()))
-    return buffer;
-  // The same value twice is one buffer; then, where it shares a result's bytes, the result.
-  for (int i = 0; i <= buffer; ++i)
-    if (op->getOperand(i) == op->getOperand(buffer))
-      for (unsigned j = i; j < op->getNumOperands(); ++j)
-        if (op->getOperand(j) == op->getOperand(buffer) && j < aliases.size() && aliases[j] >= 0)
-          return op->getNumOperands() + aliases[j];
-  for (int i = 0; i < buffer; ++i)
-    if (op->getOperand(i) == op->getOperand(buffer))
-      return i;
-  return buffer;
-}
+    : OpUses(context), name(name.str()), module(module), bodies(bodies), count(count) {}
 
 bool OpKernels::isStreamed(const BufferUse &use) const {
   if (!op || use.buffer < int(op->getNumOperands()))
     return false;
-  int64_t bytes = use.element.getIntOrFloatBitWidth() / 8;
-  for (int64_t size : use.shape)
-    bytes *= size;
-  return bytes >= streamBytes &&
+  return use.bytes() >= streamBytes &&
          !llvm::is_contained(aliases, use.buffer - int(op->getNumOperands()));
-}
-
-BufferUse OpKernels::operand(unsigned index, ArrayRef<int64_t> shape) const {
-  auto type = cast<RankedTensorType>(op->getOperand(index).getType());
-  return {int(index), SmallVector<int64_t>(shape), type.getElementType()};
-}
-BufferUse OpKernels::operand(unsigned index) const {
-  return operand(index, cast<RankedTensorType>(op->getOperand(index).getType()).getShape());
-}
-BufferUse OpKernels::result(unsigned index, ArrayRef<int64_t> shape) const {
-  auto type = cast<RankedTensorType>(op->getResult(index).getType());
-  return {int(op->getNumOperands() + index), SmallVector<int64_t>(shape), type.getElementType()};
-}
-BufferUse OpKernels::result(unsigned index) const {
-  return result(index, cast<RankedTensorType>(op->getResult(index).getType()).getShape());
-}
-BufferUse OpKernels::variable(unsigned index, ArrayRef<int64_t> shape, Type element) const {
-  return {int(op->getNumOperands() + op->getNumResults() + index), SmallVector<int64_t>(shape),
-          element};
-}
-BufferUse OpKernels::scratch(ArrayRef<int64_t> shape) const { return plain(workspace, shape); }
-BufferUse OpKernels::plain(int buffer, ArrayRef<int64_t> shape) const {
-  return {buffer, SmallVector<int64_t>(shape), Float32Type::get(context)};
 }
 
 void OpKernels::add(StringRef suffix, ArrayRef<BufferUse> uses, int64_t items, int64_t grain,
                     Body body) {
   for (const BufferUse &use : uses)
-    if (use.buffer == workspace) {
-      int64_t bytes = use.element.getIntOrFloatBitWidth() / 8;
-      for (int64_t size : use.shape)
-        bytes *= size;
-      workspaceBytes = std::max(workspaceBytes, bytes);
-    }
+    if (use.buffer == workspace)
+      workspaceBytes = std::max(workspaceBytes, use.bytes());
   if (!module || items == 0)
     return;
 
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-  Location location = op ? op->getLoc() : UnknownLoc::get(context);
-  llvm::SmallMapVector<int, MemRefType, 8> arguments;
-  for (const BufferUse &use : uses)
-    arguments.insert({canonical(use.buffer), MemRefType::get(use.shape, use.element)});
+  auto arguments = argumentsOf(uses);
   SmallVector<Type> inputs;
   for (auto [buffer, type] : arguments)
     inputs.push_back(type);
   inputs.append(2, builder.getIndexType());
   auto function =
-      func::FuncOp::create(builder, location, "kernel", builder.getFunctionType(inputs, {}));
+      func::FuncOp::create(builder, location(), "kernel", builder.getFunctionType(inputs, {}));
   Block *block = function.addEntryBlock();
   builder.setInsertionPointToStart(block);
-  KernelBuilder kernel(builder, location);
-  SmallVector<Value> memrefs;
-  for (const BufferUse &use : uses) {
-    auto *found = arguments.find(canonical(use.buffer));
-    Value argument = block->getArgument(found - arguments.begin());
-    auto type = MemRefType::get(use.shape, use.element);
-    if (argument.getType() != type) {
-      // The same bytes in another shape.
-      SmallVector<int64_t> strides(use.shape.size(), 1);
-      for (int64_t i = int64_t(use.shape.size()) - 2; i >= 0; --i)
-        strides[i] = strides[i + 1] * use.shape[i + 1];
-      argument = memref::ReinterpretCastOp::create(builder, location, type, argument,
-                                                   /*offset=*/0, use.shape, strides);
-    }
-    memrefs.push_back(argument);
-  }
+  KernelBuilder kernel(builder, location());
+  SmallVector<Value> memrefs = viewsOf(uses, arguments, *block, builder);
   size_t last = block->getNumArguments();
   body(kernel, memrefs, kernel.wrap(block->getArgument(last - 2)),
        kernel.wrap(block->getArgument(last - 1)));
-  func::ReturnOp::create(builder, location);
+  func::ReturnOp::create(builder, location());
 
   KernelDispatch dispatch;
   dispatch.access = argumentAccess(function, arguments.size());

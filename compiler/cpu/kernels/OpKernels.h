@@ -2,22 +2,15 @@
 #ifndef GC_COMPILER_CPU_KERNELS_OPKERNELS_H
 #define GC_COMPILER_CPU_KERNELS_OPKERNELS_H
 
-#include "compiler/cpu/kernels/KernelBuilder.h"
+#include "compiler/kernels/KernelBuilder.h"
 #include "compiler/cpu/kernels/KernelEmitter.h"
+#include "compiler/kernels/OpUses.h"
 #include "dialects/Gc.h"
 #include <limits>
 
 namespace gc::cpu {
 
-/// A buffer as a kernel wants to see it: any shape with the right number of elements will do, as
-/// all buffers are contiguous.
-struct BufferUse {
-  int buffer; // as in KernelDispatch::buffers
-  llvm::SmallVector<int64_t> shape;
-  mlir::Type element;
-};
-
-constexpr int workspace = -1;
+using namespace kernels;
 
 /// The first items of a split of [0, total) into items of `size`: begin * size, and the end cut to
 /// the total.
@@ -41,7 +34,7 @@ inline int64_t grainOf(int64_t elementsPerItem) {
 }
 
 /// What emitters of ops add their kernels to.
-class OpKernels {
+class OpKernels : public OpUses {
 public:
   using Body = llvm::function_ref<void(KernelBuilder &, llvm::ArrayRef<mlir::Value>, Expr, Expr)>;
 
@@ -58,14 +51,6 @@ public:
   void add(llvm::StringRef suffix, llvm::ArrayRef<BufferUse> uses, int64_t items, int64_t grain,
            Body body);
 
-  BufferUse operand(unsigned index, llvm::ArrayRef<int64_t> shape) const;
-  BufferUse operand(unsigned index) const; // in its own shape
-  BufferUse result(unsigned index, llvm::ArrayRef<int64_t> shape) const;
-  BufferUse result(unsigned index) const;
-  BufferUse variable(unsigned index, llvm::ArrayRef<int64_t> shape, mlir::Type element) const;
-  BufferUse scratch(llvm::ArrayRef<int64_t> shape) const;           // f32 in the workspace
-  BufferUse plain(int buffer, llvm::ArrayRef<int64_t> shape) const; // f32
-
   /// Whether a result is to be written past the cache: it is too large for it, and not in place.
   bool isStreamed(const BufferUse &use) const;
 
@@ -73,12 +58,7 @@ public:
   int64_t workspaceBytes = 0;
 
 private:
-  int canonical(int buffer) const;
-
-  mlir::Operation *op = nullptr;
-  mlir::MLIRContext *context;
   std::string name;
-  llvm::SmallVector<int> aliases;
   mlir::ModuleOp module;
   llvm::StringMap<unsigned> &bodies;
   unsigned &count;

@@ -1,0 +1,19 @@
+//===- MakeTarget.h - the target of a compilation ---------------*- C++ -*-===//
+#ifndef GC_COMPILER_MAKETARGET_H
+#define GC_COMPILER_MAKETARGET_H
+
+#include "compiler/Compile.h"
+#include "compiler/target/Target.h"
+
+namespace gc {
+
+struct MadeTarget {
+  std::shared_ptr<Target> target; // null: see below
+  int exitCode = 0;
+  std::string error;
+};
+MadeTarget makeTarget(mlir::MLIRContext *context, const CompileOptions &options);
+
+} // namespace gc
+
+#endif // GC_COMPILER_MAKETARGET_H

@@ -1,0 +1,95 @@
+//===- GpuBuilder.cpp - Writing kernels for a GPU -------------------------===//
+#include "compiler/cuda/kernels/GpuBuilder.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace gc::cuda {
+
+static SmallVector<Value> values(ArrayRef<Expr> expressions) {
+  return SmallVector<Value>(expressions.begin(), expressions.end());
+}
+
+Expr GpuBuilder::thread(Dimension dimension) {
+  return wrap(gpu::ThreadIdOp::create(builder, location, dimension));
+}
+Expr GpuBuilder::block(Dimension dimension) {
+  return wrap(gpu::BlockIdOp::create(builder, location, dimension));
+}
+
+Expr GpuBuilder::threadNumber() {
+  Expr number = thread(Dimension::x);
+  if (shape.y > 1)
+    number = number + thread(Dimension::y) * double(shape.x);
+  if (shape.z > 1)
+    number = number + thread(Dimension::z) * double(shape.x * shape.y);
+  return number;
+}
+
+Value GpuBuilder::shared(ArrayRef<int64_t> shape, Type element) {
+  auto space = gpu::AddressSpaceAttr::get(builder.getContext(), gpu::AddressSpace::Workgroup);
+  auto type = MemRefType::get(shape, element ? element : builder.getF32Type(),
+                              MemRefLayoutAttrInterface(), space);
+  return function.addWorkgroupAttribution(type, location);
+}
+
+void GpuBuilder::barrier() { gpu::BarrierOp::create(builder, location); }
+
+Expr GpuBuilder::loadVector(Value memref, ArrayRef<Expr> indices, int64_t width) {
+  Type element = cast<MemRefType>(memref.getType()).getElementType();
+  auto type = VectorType::get({width}, element);
+  llvm::Align alignment(width * element.getIntOrFloatBitWidth() / 8);
+  return wrap(vector::LoadOp::create(builder, location, type, memref, values(indices),
+                                     /*nontemporal=*/false, alignment));
+}
+
+void GpuBuilder::storeVector(Expr vector, Value memref, ArrayRef<Expr> indices) {
+  auto type = cast<VectorType>(vector.type());
+  llvm::Align alignment(type.getNumElements() * type.getElementTypeBitWidth() / 8);
+  vector::StoreOp::create(builder, location, Value(vector), memref, values(indices),
+                          /*nontemporal=*/false, alignment);
+}
+
+Expr GpuBuilder::element(Expr vector, int64_t index) {
+  return wrap(vector::ExtractOp::create(builder, location, Value(vector), index));
+}
+
+Expr GpuBuilder::vectorOf(ArrayRef<Expr> elements) {
+  auto type = VectorType::get({int64_t(elements.size())}, elements.front().type());
+  return wrap(vector::FromElementsOp::create(builder, location, type, values(elements)));
+}
+
+Expr GpuBuilder::fma(Expr a, Expr b, Expr c) {
+  return wrap(math::FmaOp::create(builder, location, Value(a), Value(b), Value(c)));
+}
+
+Expr GpuBuilder::shuffleXor(Expr value, int64_t mask) {
+  auto shuffled = gpu::ShuffleOp::create(builder, location, Value(value), i32(mask), i32(warpSize),
+                                         gpu::ShuffleMode::XOR);
+  return wrap(shuffled.getShuffleResult());
+}
+
+Expr GpuBuilder::reduceLanes(Expr value, bool isMaximum, int64_t width) {
+  for (int64_t mask = width / 2; mask > 0; mask /= 2)
+    value = combine(value, shuffleXor(value, mask), isMaximum);
+  return value;
+}
+
+Expr GpuBuilder::reduceBlock(Expr value, bool isMaximum, Value scratch) {
+  int64_t threads = shape.count();
+  value = reduceLanes(value, isMaximum, std::min(threads, warpSize));
+  if (threads <= warpSize)
+    return value;
+  int64_t warps = threads / warpSize;
+  Expr number = threadNumber();
+  when(number % double(warpSize) == 0, [&] { store(value, scratch, {number / double(warpSize)}); });
+  barrier();
+  Expr total = load(scratch, {index(0)});
+  for (int64_t warp = 1; warp < warps; ++warp)
+    total = combine(total, load(scratch, {index(warp)}), isMaximum);
+  return total;
+}
+
+} // namespace gc::cuda

@@ -1,0 +1,77 @@
+//===- CommandWriter.cpp - the commands of one op -------------------------===//
+#include "compiler/target/CommandWriter.h"
+#include "dialects/OpName.h"
+#include "passes/analysis/Liveness.h"
+
+using namespace mlir;
+
+namespace gc {
+
+bool isNothing(Operation *op) {
+  auto inPlace = dyn_cast<InPlaceOpInterface>(op);
+  return isa<ReadOp, GradientOp>(op) || (inPlace && inPlace.isView());
+}
+
+bool isWorthAccumulating(Operation *op, int64_t apart, int64_t inside) {
+  constexpr int64_t few = 4096;
+  for (Type type : op->getResultTypes())
+    apart += alignedBytes(byteSize(type));
+  return inside <= apart + few;
+}
+
+SmallVector<int> OpBuffers::aliases() const {
+  SmallVector<int> found;
+  for (unsigned operand : operands) {
+    auto same = llvm::find(results, operand);
+    found.push_back(same == results.end() ? -1 : same - results.begin());
+  }
+  return found;
+}
+
+plan::CommandT *CommandWriter::addCommand() {
+  auto command = std::make_unique<plan::CommandT>();
+  command->name = displayName(op);
+  command->recomputed = op->hasAttr("gc.recomputed");
+  if (auto number = op->getAttrOfType<IntegerAttr>("gc.op"))
+    command->op = static_cast<int32_t>(number.getInt());
+  commands.push_back(std::move(command));
+  return commands.back().get();
+}
+
+uint32_t CommandWriter::resolve(int number) const {
+  if (number < 0)
+    return static_cast<uint32_t>(buffers.workspace);
+  size_t index = number;
+  if (index < buffers.operands.size())
+    return buffers.operands[index];
+  index -= buffers.operands.size();
+  if (index < buffers.results.size())
+    return buffers.results[index];
+  return buffers.variables[index - buffers.results.size()];
+}
+
+std::vector<uint32_t> CommandWriter::resolve(ArrayRef<int> numbers) const {
+  std::vector<uint32_t> resolved;
+  for (int number : numbers)
+    resolved.push_back(resolve(number));
+  return resolved;
+}
+
+void CommandWriter::finish() {
+  if (commands.size() == first)
+    return;
+  auto cost = cast<CostOpInterface>(op);
+  commands[first]->flops = cost.getFlops();
+  commands[first]->bytes_moved = cost.getBytesMoved();
+  commands[first]->seconds_predicted = OpCosts().seconds(op);
+}
+
+std::vector<plan::Access> planAccess(ArrayRef<kernels::BufferAccess> access) {
+  std::vector<plan::Access> all;
+  for (kernels::BufferAccess one : access)
+    all.push_back(one.reads ? (one.writes ? plan::Access_ReadWrite : plan::Access_Read)
+                            : (one.writes ? plan::Access_Write : plan::Access_None));
+  return all;
+}
+
+} // namespace gc

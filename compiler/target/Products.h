@@ -1,0 +1,40 @@
+//===- Products.h - gc products as commands ---------------------*- C++ -*-===//
+//
+// Convolutions and matrix products in the plan's own terms: what a target calls a library with, or
+// generates a kernel for.
+//
+//===----------------------------------------------------------------------===//
+#ifndef GC_COMPILER_TARGET_PRODUCTS_H
+#define GC_COMPILER_TARGET_PRODUCTS_H
+
+#include "compiler/target/Target.h"
+
+namespace gc {
+
+/// The command that a convolution or its gradients becomes, buffers left open; none for other ops.
+std::optional<plan::ConvolutionT> convolutionCommand(mlir::Operation *op);
+/// The command that a product of matrices becomes, buffers left open; none for other ops.
+std::optional<plan::MatMulT> matMulCommand(mlir::Operation *op);
+
+/// Gives a command the buffers of its op.
+void bind(plan::ConvolutionT &command, mlir::Operation *op, const OpBuffers &buffers);
+void bind(plan::MatMulT &command, mlir::Operation *op, const OpBuffers &buffers);
+
+/// The products inside attention, in the order in which they run. Views name buffers by role.
+enum AttentionBuffer : uint32_t { Qkv, Output, Scores, OutputGradient, ScoreGradient, QkvGradient };
+struct AttentionShape {
+  int64_t batch, sequence, heads, headSize;
+  int64_t width() const { return heads * headSize; }
+  int64_t scoreBytes() const { return batch * heads * sequence * sequence * 4; }
+};
+AttentionShape attentionShape(mlir::Operation *op); // gc.attention or its gradient
+plan::MatMulT attentionScores(const AttentionShape &shape);            // S = q k^T / sqrt(d)
+plan::MatMulT attentionOutput(const AttentionShape &shape);            // O = P v
+plan::MatMulT attentionValueGradient(const AttentionShape &shape);     // dV = P^T dO
+plan::MatMulT attentionScoreGradient(const AttentionShape &shape);     // dP = dO V^T
+plan::MatMulT attentionQueryGradient(const AttentionShape &shape);     // dQ = dS K / sqrt(d)
+plan::MatMulT attentionKeyGradient(const AttentionShape &shape);       // dK = dS^T Q / sqrt(d)
+
+} // namespace gc
+
+#endif

@@ -1,0 +1,64 @@
+//===- Target.h - what runs a training step ---------------------*- C++ -*-===//
+#ifndef GC_COMPILER_TARGET_TARGET_H
+#define GC_COMPILER_TARGET_TARGET_H
+
+#include "dialects/Gc.h"
+#include "passes/analysis/OpCosts.h"
+#include "runtime/plan/Plan_generated.h"
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+namespace gc {
+
+/// Makes a buffer of some bytes of another one.
+using PartOf = llvm::function_ref<unsigned(unsigned buffer, int64_t offset, int64_t bytes)>;
+
+/// Where an op's operands, results and variables lie.
+struct OpBuffers {
+  llvm::SmallVector<unsigned> operands, results, variables;
+  int workspace = -1;
+  /// The result that shares its bytes with each operand, or -1.
+  llvm::SmallVector<int> aliases() const;
+};
+
+/// Decides how each op runs, sizes its scratch before memory is planned, and turns it into commands
+/// afterwards, one op at a time. One target serves one compilation.
+class Target {
+public:
+  virtual ~Target() = default;
+
+  /// Scratch that the op's commands need, or failure with a diagnostic where it cannot run.
+  virtual mlir::FailureOr<int64_t> workspaceBytes(mlir::Operation *op) = 0;
+
+  /// Whether the op's results can be added to accumulators while they are computed, in no more
+  /// memory (but for a few bytes) than the op and its results need.
+  virtual bool prefersAccumulating(mlir::Operation *op, AccumulateProductOp accumulating) = 0;
+
+  /// Appends the op's commands. Views, reads and gradient marks have none.
+  virtual mlir::LogicalResult lower(mlir::Operation *op, const OpBuffers &buffers, PartOf partOf,
+                                    std::vector<std::unique_ptr<plan::CommandT>> &commands) = 0;
+
+  /// Writes the kernels of all commands, and what they need of the machine, into the plan.
+  virtual mlir::LogicalResult finish(plan::PlanT &plan, const std::string &dumpDirectory,
+                                     nlohmann::json &report) = 0;
+
+  /// Bytes of the arena that belong to no op.
+  virtual int64_t reserveBytes() const { return 0; }
+
+  /// How fast it is, where that is not the default.
+  virtual std::optional<Roofline> roofline() const { return std::nullopt; }
+};
+
+/// Whether an op should add to its accumulators itself, given its scratch apart and inside: apart,
+/// the results are there beside it. A few bytes are well spent on one pass less over the
+/// accumulators.
+bool isWorthAccumulating(mlir::Operation *op, int64_t apart, int64_t inside);
+
+/// Ops that are only names for bytes: nothing runs.
+bool isNothing(mlir::Operation *op);
+
+} // namespace gc
+
+#endif // GC_COMPILER_TARGET_TARGET_H
