@@ -164,8 +164,8 @@ Status CudaCommandBuffer::capture() {
   if (steps_.empty())
     return {};
   const Driver &d = context_.driver();
-  GC_CUDA(d, cuStreamBeginCapture, subject_, context_.compute(),
-          CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+  // Relaxed: a library may load code the first time that it executes, which other modes forbid.
+  GC_CUDA(d, cuStreamBeginCapture, subject_, context_.compute(), CU_STREAM_CAPTURE_MODE_RELAXED);
   Status enqueued;
   for (const Step &step : steps_)
     if (enqueued = enqueue(step); !enqueued)
