@@ -44,8 +44,7 @@ CudaCommandBuffer::record(Context &context, const hal::Recording &recording) {
                    "command '" + command->name()->str() + "': " + done.error().message};
   buffer->subject_ += " (" + std::to_string(commands->size()) + " commands, " +
                       commands->Get(0)->name()->str() + " to " +
-                      commands->Get(commands->size() - 1)->name()->str() +
-                      "; with --profile=FILE commands run one by one and the error names its own)";
+                      commands->Get(commands->size() - 1)->name()->str() + ")";
   for (CUdeviceptr &address : buffer->addresses_)
     buffer->parameters_.push_back(&address);
   return buffer;
@@ -165,8 +164,8 @@ Status CudaCommandBuffer::capture() {
   if (steps_.empty())
     return {};
   const Driver &d = context_.driver();
-  GC_CUDA(d, cuStreamBeginCapture, subject_, context_.compute(),
-          CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+  // Relaxed: a library may load code the first time that it executes, which other modes forbid.
+  GC_CUDA(d, cuStreamBeginCapture, subject_, context_.compute(), CU_STREAM_CAPTURE_MODE_RELAXED);
   Status enqueued;
   for (const Step &step : steps_)
     if (enqueued = enqueue(step); !enqueued)

@@ -99,7 +99,7 @@ public:
     if (started)
       started = readBack(*mine, submission.results);
     if (started)
-      started = done->record(context_->compute(), mine->subject());
+      started = done->record(context_->compute(), mine->subject(), kProfileIt);
     if (!started)
       context_->drain(); // a part of it may be on its way
     return started;
@@ -149,6 +149,8 @@ private:
   }
 
   inline static const std::string kUpload = "an upload of input";
+  static constexpr const char *kProfileIt =
+      "; with --profile=FILE commands run one by one, and the error names the one that failed";
   std::unique_ptr<Context> context_;
   hal::DeviceMemory memory_;
 };

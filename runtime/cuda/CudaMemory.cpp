@@ -81,8 +81,9 @@ Result<std::unique_ptr<CudaEvent>> CudaEvent::create(Context &context) {
   return event;
 }
 
-Status CudaEvent::record(CUstream stream, const std::string &subject) {
+Status CudaEvent::record(CUstream stream, const std::string &subject, const char *advice) {
   subject_ = &subject;
+  advice_ = advice;
   GC_CUDA(context_.driver(), cuEventRecord, subject, event_.get(), stream);
   return {};
 }
@@ -98,7 +99,10 @@ Status CudaEvent::wait() {
   CUresult result = context_.driver().cuEventSynchronize(event_.get());
   if (result == CUDA_SUCCESS)
     return {};
-  return context_.driver().error(result, "cuEventSynchronize", subject_ ? *subject_ : "");
+  Error error =
+      context_.driver().error(result, "cuEventSynchronize", subject_ ? *subject_ : std::string());
+  error.message += advice_;
+  return error;
 }
 
 } // namespace gc::runtime::cuda

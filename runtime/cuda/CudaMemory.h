@@ -52,8 +52,9 @@ public:
   static Result<std::unique_ptr<CudaEvent>> create(Context &context);
   Status wait() override;
 
-  /// Marks this point of a stream. `subject` says what came before it; it must outlive the wait.
-  Status record(CUstream stream, const std::string &subject);
+  /// Marks this point of a stream. `subject` says what came before it, `advice` what to do about an
+  /// error there; both must outlive the wait.
+  Status record(CUstream stream, const std::string &subject, const char *advice = "");
   /// Lets a stream wait for the mark.
   Status block(CUstream stream);
 
@@ -62,6 +63,7 @@ private:
   Context &context_;
   EventHandle event_;
   const std::string *subject_ = nullptr;
+  const char *advice_ = "";
 };
 
 } // namespace gc::runtime::cuda

@@ -43,7 +43,7 @@ Error Cudnn::error(cudnnStatus_t status, const char *call, const std::string &su
   cudnnGetLastErrorString(words, sizeof(words));
   words[sizeof(words) - 1] = '\0';
   std::string message = std::string(call) + " failed for " + subject + ": " +
-                        (name ? std::string(name) : "status " + std::to_string(status));
+                        (name ? std::string(name) : "status " + std::to_string(int(status)));
   if (words[0])
     message += std::string(": ") + words;
   return deviceError(message);

@@ -13,9 +13,10 @@ namespace gc::runtime::cuda {
 
 using cudnnHandle_t = struct cudnnContext *;
 using cudnnBackendDescriptor_t = void *;
-using cudnnStatus_t = int;
 
-constexpr cudnnStatus_t CUDNN_STATUS_SUCCESS = 0;
+enum cudnnStatus_t : int {
+  CUDNN_STATUS_SUCCESS = 0,
+};
 
 enum cudnnBackendDescriptorType_t : int {
   CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR = 5,

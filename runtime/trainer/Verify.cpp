@@ -144,7 +144,8 @@ Result<void> checkMemory(const plan::Plan &plan, uint64_t steps) {
   }
   uint64_t machine = static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
                      static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
-  uint64_t arena = plan.arena_bytes();
+  // A GPU's arena is in its own memory, and its device says whether that suffices.
+  uint64_t arena = plan.target()->device()->string_view() == "cpu" ? plan.arena_bytes() : 0;
   if (arena >= machine)
     return badInput(fmt::format("without recomputation this step needs {}, and the machine has {}; "
                                 "verify with a smaller batch or image",
