@@ -100,6 +100,42 @@ std::byte *parameter(Warp &warp, uint64_t address, uint32_t bytes, AccessKind ki
   return const_cast<std::byte *>(all.data()) + address;
 }
 
+void checkAlignment(const uint64_t *addresses, uint32_t mask, uint32_t bytes) {
+  uint64_t bits = 0;
+  for (uint32_t i = 0; i < warpSize; ++i)
+    bits |= mask >> i & 1 ? addresses[i] : 0;
+  if (!(bits & (bytes - 1)))
+    return;
+  forLanes(mask, [&](uint32_t lane) {
+    if (addresses[lane] & (bytes - 1))
+      throw LaneFault{Fault::Kind::Misaligned, lane,
+                      "misaligned access: " + std::to_string(bytes) + " bytes at " +
+                          std::to_string(addresses[lane])};
+  });
+}
+
+/// A read of one word by many lanes is recorded by the first two: then it has several readers.
+void resolveShared(Warp &warp, const uint64_t *addresses, uint32_t mask, uint32_t bytes,
+                   AccessKind kind, bool strong, Resolved &out) {
+  if (warp.launch.statistics)
+    countConflicts(*warp.launch.statistics, addresses, mask, bytes);
+  uint32_t first = std::countr_zero(mask), sharing = 0;
+  if (kind == AccessKind::Read) {
+    bool same = true;
+    for (uint32_t i = 0; i < warpSize; ++i)
+      same &= !(mask >> i & 1) || addresses[i] == addresses[first];
+    uint32_t rest = mask & (mask - 1);
+    if (same && rest)
+      sharing = rest & (rest - 1);
+  }
+  SharedMemory &shared = warp.shared;
+  uint32_t index = warp.index;
+  forLanes(mask & ~sharing, [&](uint32_t lane) {
+    out.pointers[lane] = shared.access(addresses[lane], bytes, kind, strong, index, lane);
+  });
+  forLanes(sharing, [&](uint32_t lane) { out.pointers[lane] = out.pointers[first]; });
+}
+
 } // namespace
 
 void gc::emulator::ptx::resolve(Warp &warp, const Instruction &in, uint32_t mask, AccessKind kind,
@@ -117,12 +153,7 @@ void gc::emulator::ptx::resolve(Warp &warp, const Instruction &in, uint32_t mask
     for (uint32_t i = 0; i < warpSize; ++i)
       addresses[i] = row[i] + offset;
   }
-  forLanes(mask, [&](uint32_t lane) {
-    if (addresses[lane] & (bytes - 1))
-      throw LaneFault{Fault::Kind::Misaligned, lane,
-                      "misaligned access: " + std::to_string(bytes) + " bytes at " +
-                          std::to_string(addresses[lane])};
-  });
+  checkAlignment(addresses, mask, bytes);
   out.contiguous = false;
   uint32_t global = mask, shared = 0, local = 0, parameters = 0;
   switch (memory.space) {
@@ -147,15 +178,9 @@ void gc::emulator::ptx::resolve(Warp &warp, const Instruction &in, uint32_t mask
   }
   if (global)
     resolveGlobal(warp, addresses, global, bytes, kind, out);
-  if (shared) {
-    if (warp.launch.statistics)
-      countConflicts(*warp.launch.statistics, addresses, shared, bytes);
-    bool strong = memory.strong || kind == AccessKind::Atomic;
-    forLanes(shared, [&](uint32_t lane) {
-      out.pointers[lane] =
-          warp.shared.access(addresses[lane], bytes, kind, strong, warp.index, lane);
-    });
-  }
+  if (shared)
+    resolveShared(warp, addresses, shared, bytes, kind,
+                  memory.strong || kind == AccessKind::Atomic, out);
   forLanes(local, [&](uint32_t lane) {
     if (kind == AccessKind::Atomic) // reads and writes
       warp.local.access(addresses[lane], bytes, false, lane);

@@ -31,9 +31,9 @@ void SharedMemory::synchronise(uint32_t arrived, uint32_t waiting,
   ++now;
 }
 
-void SharedMemory::race(uint64_t address, const char *what, uint32_t other, uint32_t lane) const {
+void SharedMemory::race(uint64_t index, const char *what, uint32_t other, uint32_t lane) const {
   throw LaneFault{Fault::Kind::SharedRace, lane,
-                  "race on shared memory: byte " + std::to_string(address) + " is " + what +
+                  "race on shared memory: byte " + std::to_string(index << shift) + " is " + what +
                       (other == several ? " several other threads"
                                         : " thread " + std::to_string(other) + " of the block") +
                       " without a barrier in between"};
@@ -46,17 +46,15 @@ bool SharedMemory::readersBefore(const Granule &granule, uint32_t warp) {
   return before;
 }
 
-void SharedMemory::read(Granule &granule, uint64_t address, bool strong, uint32_t warp,
-                        uint32_t lane) {
+void SharedMemory::recordRead(Granule &granule, uint64_t index, bool strong, uint32_t warp,
+                              uint32_t lane) {
   uint16_t thread = warp * warpSize + lane;
   if (granule.writeTime == 0)
     throw LaneFault{Fault::Kind::Uninitialised, lane,
-                    "read of uninitialised shared memory at " + std::to_string(address)};
+                    "read of uninitialised shared memory at " + std::to_string(index << shift)};
   if (granule.writer != thread && !(strong && granule.strongWrite) &&
       granule.writeTime >= seen(warp, granule.writer / warpSize))
-    race(address, "read by this thread and was written by", granule.writer, lane);
-  if (granule.readTime == now && granule.reader == thread && granule.strongReads == strong)
-    return;
+    race(index, "read by this thread and was written by", granule.writer, lane);
   if (granule.readTime == 0 || granule.reader == thread || readersBefore(granule, warp)) {
     granule.reader = thread;
     granule.readWarps = 1u << warp;
@@ -69,34 +67,24 @@ void SharedMemory::read(Granule &granule, uint64_t address, bool strong, uint32_
   granule.readTime = now;
 }
 
-void SharedMemory::write(Granule &granule, uint64_t address, bool strong, uint32_t warp,
+void SharedMemory::write(Granule &granule, uint64_t index, bool strong, uint32_t warp,
                          uint32_t lane) {
   uint16_t thread = warp * warpSize + lane;
   if (granule.writeTime != 0 && granule.writer != thread && !(strong && granule.strongWrite) &&
       granule.writeTime >= seen(warp, granule.writer / warpSize))
-    race(address, "written by this thread and was written by", granule.writer, lane);
+    race(index, "written by this thread and was written by", granule.writer, lane);
   if (granule.readTime != 0 && granule.reader != thread && !(strong && granule.strongReads) &&
       !readersBefore(granule, warp))
-    race(address, "written by this thread and was read by", granule.reader, lane);
+    race(index, "written by this thread and was read by", granule.reader, lane);
   granule.writer = thread;
   granule.writeTime = now;
   granule.strongWrite = strong;
 }
 
-std::byte *SharedMemory::access(uint64_t address, uint32_t bytes, AccessKind kind, bool strong,
-                                uint32_t warp, uint32_t lane) {
-  if (address > storage.size() || bytes > storage.size() - address)
-    throw LaneFault{Fault::Kind::SharedBounds, lane,
-                    "access to shared memory out of bounds: " + range(address, bytes) + ", the block has " +
-                        std::to_string(storage.size())};
-  uint64_t last = (address + bytes - 1) >> shift;
-  for (uint64_t i = address >> shift; i <= last; ++i) {
-    if (kind != AccessKind::Write)
-      read(granules[i], i << shift, strong, warp, lane);
-    if (kind != AccessKind::Read)
-      write(granules[i], i << shift, strong, warp, lane);
-  }
-  return storage.data() + address;
+void SharedMemory::outOfBounds(uint64_t address, uint32_t bytes, uint32_t lane) const {
+  throw LaneFault{Fault::Kind::SharedBounds, lane,
+                  "access to shared memory out of bounds: " + range(address, bytes) +
+                      ", the block has " + std::to_string(storage.size())};
 }
 
 void LocalMemory::resize(uint32_t size) {

@@ -31,7 +31,18 @@ public:
   /// Host pointer, after the checks; throws LaneFault. `strong` accesses (atomics, volatile) do not
   /// race with each other.
   std::byte *access(uint64_t address, uint32_t bytes, AccessKind kind, bool strong, uint32_t warp,
-                    uint32_t lane);
+                    uint32_t lane) {
+    if (address > storage.size() || bytes > storage.size() - address)
+      outOfBounds(address, bytes, lane);
+    uint64_t last = (address + bytes - 1) >> shift;
+    for (uint64_t i = address >> shift; i <= last; ++i) {
+      if (kind != AccessKind::Write)
+        read(granules[i], i, strong, warp, lane);
+      if (kind != AccessKind::Read)
+        write(granules[i], i, strong, warp, lane);
+    }
+    return storage.data() + address;
+  }
 
   void synchroniseWarp(uint32_t warp) { seen(warp, warp) = ++now; }
   /// A new point in time, at which a warp arrives at a barrier.
@@ -48,10 +59,22 @@ private:
     bool strongWrite = false, strongReads = false;
   };
   uint32_t &seen(uint32_t warp, uint32_t other) { return clocks[warp * warps + other]; }
+  void read(Granule &granule, uint64_t index, bool strong, uint32_t warp, uint32_t lane) {
+    uint16_t thread = warp * warpSize + lane;
+    // The common case: written before a barrier, and the reader is already on record.
+    bool recorded = granule.readTime == now && granule.strongReads == strong &&
+                    (granule.reader == thread ||
+                     (granule.reader == several && (granule.readWarps >> warp & 1)));
+    if (recorded && granule.writeTime &&
+        granule.writeTime < seen(warp, granule.writer / warpSize)) [[likely]]
+      return;
+    recordRead(granule, index, strong, warp, lane);
+  }
+  void recordRead(Granule &granule, uint64_t index, bool strong, uint32_t warp, uint32_t lane);
+  void write(Granule &granule, uint64_t index, bool strong, uint32_t warp, uint32_t lane);
   bool readersBefore(const Granule &granule, uint32_t warp);
-  void read(Granule &granule, uint64_t address, bool strong, uint32_t warp, uint32_t lane);
-  void write(Granule &granule, uint64_t address, bool strong, uint32_t warp, uint32_t lane);
-  [[noreturn]] void race(uint64_t address, const char *what, uint32_t other, uint32_t lane) const;
+  [[noreturn]] void outOfBounds(uint64_t address, uint32_t bytes, uint32_t lane) const;
+  [[noreturn]] void race(uint64_t index, const char *what, uint32_t other, uint32_t lane) const;
 
   std::vector<std::byte> storage;
   std::vector<Granule> granules;

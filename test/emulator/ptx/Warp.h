@@ -9,6 +9,11 @@ namespace gc::emulator::ptx {
 
 /// Calls `f(lane)` for the lanes of a mask.
 template <class F> inline void forLanes(uint32_t mask, F &&f) {
+  if (mask == ~0u) {
+    for (uint32_t lane = 0; lane < warpSize; ++lane)
+      f(lane);
+    return;
+  }
   for (; mask; mask &= mask - 1)
     f(static_cast<uint32_t>(std::countr_zero(mask)));
 }
