@@ -115,33 +115,6 @@ void reduceOverHeight(GpuBuilder &k, const ColumnTile &tile, ArrayRef<Expr> valu
   }
 }
 
-void addColumnSums(GpuBuilder &k, const ColumnTile &tile, const RowChunks &chunks, int64_t rows,
-                   int64_t channels, int64_t sums, Value partials,
-                   llvm::function_ref<SmallVector<Expr>(Expr row, Expr channel)> summands) {
-  Expr chunk = k.block(GpuBuilder::Dimension::y);
-  Expr channel = k.block() * double(tile.width) + k.thread();
-  Expr begin = chunk * double(chunks.rows);
-  Expr end = k.minimum(begin + double(chunks.rows), k.index(rows));
-  Expr isChannel = channel < double(channels);
-  // Threads beyond the last channel have no rows.
-  Expr last = k.select(isChannel, end, begin);
-  SmallVector<Expr> zeros(sums, k.f32(0));
-  SmallVector<Expr> totals =
-      k.loop(begin + k.thread(GpuBuilder::Dimension::y), last, tile.height, zeros,
-             [&](Expr row, ArrayRef<Expr> carried) {
-               SmallVector<Expr> next = summands(row, channel);
-               for (int64_t i = 0; i < sums; ++i)
-                 next[i] = carried[i] + next[i];
-               return next;
-             });
-  reduceOverHeight(k, tile, totals, /*isMaximum=*/false, [&](ArrayRef<Expr> all) {
-    k.when(isChannel, [&] {
-      for (int64_t i = 0; i < sums; ++i)
-        k.store(all[i], partials, {k.index(i), chunk, channel});
-    });
-  });
-}
-
 void addCombineSums(GpuKernels &kernels, ArrayRef<BufferUse> results, int64_t chunks,
                     int64_t channels, double scale, bool accumulate) {
   auto count = int64_t(results.size());

@@ -84,12 +84,6 @@ void reduceOverHeight(GpuBuilder &k, const ColumnTile &tile, llvm::ArrayRef<Expr
                       bool isMaximum,
                       llvm::function_ref<void(llvm::ArrayRef<Expr> totals)> store);
 
-/// Inside a kernel over a grid {tile.tiles, chunks.count} of tile.block(): sums what `summands` gives
-/// for each (row, channel) over the rows of the chunk, and writes partials[sum][chunk][channel].
-void addColumnSums(GpuBuilder &k, const ColumnTile &tile, const RowChunks &chunks, int64_t rows,
-                   int64_t channels, int64_t sums, mlir::Value partials,
-                   llvm::function_ref<llvm::SmallVector<Expr>(Expr row, Expr channel)> summands);
-
 /// Adds result[c] = scale * (sum over k of partials[s][k][c]) for each result s; the workspace
 /// holds [results, chunks, channels]. With `accumulate` the sums are added to what is there.
 void addCombineSums(GpuKernels &kernels, llvm::ArrayRef<BufferUse> results, int64_t chunks,

@@ -2,6 +2,7 @@
 #include "compiler/cuda/kernels/KernelEmitter.h"
 
 #include "compiler/kernels/EmitOp.h"
+#include "compiler/cuda/kernels/Columns.h"
 #include "compiler/target/Products.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -31,20 +32,10 @@ static void addBiasGradient(Operation *op, GpuKernels &kernels) {
   Operation *product = accumulating ? accumulating.getProduct() : op;
   int64_t channels = elementCount(product->getResult(1).getType());
   int64_t rows = elementCount(product->getOperand(1).getType()) / channels;
-  RowChunks chunks = chunkRows(rows, channels);
-  ColumnTile tile = columnTile(channels);
-  kernels.add("bias", {kernels.operand(1, {rows, channels}),
-                       kernels.scratch({1, chunks.count, channels})},
-              {tile.tiles, chunks.count, 1}, tile.block(),
-              [&](GpuBuilder &k, ArrayRef<Value> buffers) {
-    addColumnSums(k, tile, chunks, rows, channels, 1, buffers[1], [&](Expr row, Expr channel) {
-      return SmallVector<Expr>{k.load(buffers[0], {row, channel})};
-    });
-  });
   BufferUse result = accumulating
                          ? kernels.variable(1, {channels}, Float32Type::get(op->getContext()))
                          : kernels.result(1);
-  addCombineSums(kernels, {result}, chunks.count, channels, 1, accumulating);
+  addSumOverRows(kernels, "bias", kernels.operand(1, {rows, channels}), result, accumulating);
 }
 
 KernelEmitter::KernelEmitter(MLIRContext *context) {
