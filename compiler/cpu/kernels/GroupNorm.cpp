@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/cpu/kernels/Moments.h"
 #include "compiler/cpu/kernels/Streaming.h"
+#include "compiler/kernels/GroupShape.h"
 
 #include <numeric>
 
@@ -15,19 +16,12 @@ using namespace mlir;
 namespace gc::cpu {
 namespace {
 
-struct Shape {
-  int64_t batch, rows, channels, groups; // rows of a sample
-  int64_t groupSize;                     // channels
-  RowChunks chunks;                      // of a sample
+struct Shape : GroupShape {
+  Shape(Value input, int64_t groups)
+      : GroupShape(input, groups), chunks(chunkRows(rows, channels)) {}
+  RowChunks chunks; // of a sample
   int64_t items() const { return batch * chunks.count; }
-  double groupElements() const { return double(rows) * double(groupSize); }
 };
-
-Shape shapeOf(Value input, int64_t groups) {
-  auto sizes = cast<RankedTensorType>(input.getType()).getShape();
-  int64_t rows = sizes[1] * sizes[2], channels = sizes[3];
-  return {sizes[0], rows, channels, groups, channels / groups, chunkRows(rows, channels)};
-}
 
 /// The rows of a chunk among those of the whole batch.
 Range rowsOf(KernelBuilder &k, const Shape &shape, Expr sample, Expr chunk) {
@@ -58,7 +52,7 @@ void spread(KernelBuilder &k, const Shape &shape, Value table, Expr sample, Valu
 
 // y = (x - mean) * rstd * weight + bias, mean and rstd of the sample's group.
 LogicalResult emitGroupNorm(GroupNormOp op, OpKernels &kernels) {
-  Shape shape = shapeOf(op.getInput(), op.getGroups());
+  Shape shape(op.getInput(), op.getGroups());
   double epsilon = op.getEpsilon().convertToFloat();
   int64_t allRows = shape.batch * shape.rows, perSample = shape.chunks.count;
   int64_t grain = grainOf(shape.chunks.rows * shape.channels);
@@ -140,7 +134,7 @@ LogicalResult emitGroupNorm(GroupNormOp op, OpKernels &kernels) {
 // With h = (x - mean) * rstd, g = dy * weight and averages over a group of a sample:
 // dx = rstd * (g - avg g - h * avg(g h)); dw = sum dy h, db = sum dy over samples and positions.
 LogicalResult emitGroupNormGrad(GroupNormGradOp op, OpKernels &kernels) {
-  Shape shape = shapeOf(op.getInput(), op.getGroups());
+  Shape shape(op.getInput(), op.getGroups());
   int64_t allRows = shape.batch * shape.rows, perSample = shape.chunks.count;
   int64_t grain = grainOf(shape.chunks.rows * shape.channels);
   SmallVector<int64_t> full{allRows, shape.channels};

@@ -4,57 +4,16 @@
 #include "compiler/cpu/codegen/CompileKernels.h"
 #include "compiler/cpu/codegen/LowerKernels.h"
 #include "compiler/cpu/kernels/OpKernels.h"
-#include "llvm/ADT/TypeSwitch.h"
+#include "compiler/kernels/EmitOp.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 
 namespace gc::cpu {
-namespace {
 
-LogicalResult emitOp(Operation *op, OpKernels &kernels) {
-  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<UpdateOpInterface>([&](auto o) { return emitUpdate(o, kernels); })
-      .Case<RunningStatsOp>([&](auto o) { return emitRunningStats(o, kernels); })
-      .Case<AdvanceOp>([&](auto o) { return emitAdvance(o, kernels); })
-      .Case<CoefficientsOp>([&](auto o) { return emitCoefficients(o, kernels); })
-      .Case<GradientSeedOp>([&](auto o) { return emitGradientSeed(o, kernels); })
-      .Case<DropoutOp>([&](auto o) { return emitDropout(o, kernels); })
-      .Case<BatchStatsOp>([&](auto o) { return emitBatchStats(o, kernels); })
-      .Case<LayerNormOp>([&](auto o) { return emitLayerNorm(o, kernels); })
-      .Case<LayerNormGradOp>([&](auto o) { return emitLayerNormGrad(o, kernels); })
-      .Case<GroupNormOp>([&](auto o) { return emitGroupNorm(o, kernels); })
-      .Case<GroupNormGradOp>([&](auto o) { return emitGroupNormGrad(o, kernels); })
-      .Case<SoftmaxOp>([&](auto o) { return emitSoftmax(o, kernels); })
-      .Case<SoftmaxGradOp>([&](auto o) { return emitSoftmaxGrad(o, kernels); })
-      .Case<CrossEntropyOp>([&](auto o) { return emitCrossEntropy(o, kernels); })
-      .Case<CrossEntropyGradOp>([&](auto o) { return emitCrossEntropyGrad(o, kernels); })
-      .Case<AccuracyOp>([&](auto o) { return emitAccuracy(o, kernels); })
-      .Case<MaxPoolOp>([&](auto o) { return emitMaxPool(o, kernels); })
-      .Case<MaxPoolGradOp>([&](auto o) { return emitMaxPoolGrad(o, kernels); })
-      .Case<AvgPoolOp>([&](auto o) { return emitAvgPool(o, kernels); })
-      .Case<AvgPoolGradOp>([&](auto o) { return emitAvgPoolGrad(o, kernels); })
-      .Case<GlobalAvgPoolOp>([&](auto o) { return emitGlobalAvgPool(o, kernels); })
-      .Case<GlobalAvgPoolGradOp>([&](auto o) { return emitGlobalAvgPoolGrad(o, kernels); })
-      .Case<ReduceSumOp>([&](auto o) { return emitReduceSum(o, kernels); })
-      .Case<ReduceMeanOp>([&](auto o) { return emitReduceMean(o, kernels); })
-      .Case<ReduceMaxOp>([&](auto o) { return emitReduceMax(o, kernels); })
-      .Case<ReduceMaxGradOp>([&](auto o) { return emitReduceMaxGrad(o, kernels); })
-      .Case<TransposeOp>([&](auto o) { return emitTranspose(o, kernels); })
-      .Case<ConcatOp>([&](auto o) { return emitConcat(o, kernels); })
-      .Case<SliceOp>([&](auto o) { return emitSlice(o, kernels); })
-      .Case<PadOp>([&](auto o) { return emitPad(o, kernels); })
-      .Case<BroadcastOp>([&](auto o) { return emitBroadcast(o, kernels); })
-      .Case<ClassTokenOp>([&](auto o) { return emitClassToken(o, kernels); })
-      .Case<EmbeddingOp>([&](auto o) { return emitEmbedding(o, kernels); })
-      .Case<EmbeddingGradOp>([&](auto o) { return emitEmbeddingGrad(o, kernels); })
-      .Case<FusedOp, FusibleOpInterface>([&](auto o) { return emitFusible(o, kernels); })
-      .Default([](Operation *other) {
-        return other->emitOpError("has no generated kernel for the CPU");
-      });
+static LogicalResult emitOp(Operation *op, OpKernels &kernels) {
+  return emitOpOfKind(op, kernels, "the CPU");
 }
-
-} // namespace
 
 KernelEmitter::KernelEmitter(MLIRContext *context, int64_t streamBytes)
     : context(context), streamBytes(streamBytes) {

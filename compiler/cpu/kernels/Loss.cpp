@@ -5,15 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/cpu/kernels/OpKernels.h"
+#include "compiler/kernels/Formulas.h"
 
 using namespace mlir;
 
 namespace gc::cpu {
 namespace {
-
-Expr isSample(KernelBuilder &k, Expr label, int64_t classes) {
-  return (label >= 0) & (label < double(classes));
-}
 
 /// How many samples are not padding, at least 1 so that an empty batch divides by something.
 Expr countSamples(KernelBuilder &k, Value labels, int64_t rows, int64_t classes) {
@@ -30,11 +27,6 @@ Expr sumInOrder(KernelBuilder &k, Value array, int64_t size) {
   return k.loop(k.index(0), k.index(size), 1, {k.f32(0)}, [&](Expr i, ArrayRef<Expr> carried) {
     return SmallVector<Expr>{carried[0] + k.load(array, {i})};
   })[0];
-}
-
-/// The class of a sample, a safe index even for padding.
-Expr classOf(KernelBuilder &k, Expr label, int64_t classes) {
-  return k.toIndex(k.minimum(k.maximum(label, k.i32(0)), k.i32(classes - 1)));
 }
 
 } // namespace

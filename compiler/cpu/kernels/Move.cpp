@@ -1,5 +1,6 @@
 //===- Move.cpp - Copies: slices, concatenations, transposes, tables ------===//
 #include "compiler/cpu/kernels/OpKernels.h"
+#include "compiler/kernels/Segments.h"
 
 using namespace mlir;
 
@@ -13,18 +14,6 @@ int64_t product(ArrayRef<int64_t> sizes) {
   for (int64_t size : sizes)
     result *= size;
   return result;
-}
-
-/// A tensor cut along an axis: `outer` segments of `length` contiguous elements, every `stride`,
-/// the first at `offset`.
-struct Segments {
-  int64_t outer, length, stride, offset;
-};
-
-/// The part [first, first + size) of `axis` of a tensor.
-Segments segmentsOf(ArrayRef<int64_t> shape, int64_t axis, int64_t first, int64_t size) {
-  int64_t inner = product(shape.drop_front(axis + 1));
-  return {product(shape.take_front(axis)), size * inner, shape[axis] * inner, first * inner};
 }
 
 /// Writes value(o, i) to element i of segment o of a buffer.
@@ -56,17 +45,13 @@ void addCopy(OpKernels &kernels, BufferUse from, Segments source, BufferUse to, 
               });
 }
 
-ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
-
 } // namespace
 
 LogicalResult emitSlice(SliceOp op, OpKernels &kernels) {
   auto from = shapeOf(op.getInput()), to = shapeOf(op.getOutput());
   int64_t axis = op.getAxis();
-  addCopy(kernels, kernels.operand(0), segmentsOf(from, axis, op.getOffset(), to[axis]),
-          kernels.result(0), segmentsOf(to, axis, 0, to[axis]));
+  addCopy(kernels, kernels.operand(0), Segments::of(from, axis, op.getOffset(), to[axis]),
+          kernels.result(0), Segments::of(to, axis, 0, to[axis]));
   return success();
 }
 
@@ -75,8 +60,8 @@ LogicalResult emitConcat(ConcatOp op, OpKernels &kernels) {
   int64_t axis = op.getAxis(), first = 0;
   for (auto [index, input] : llvm::enumerate(op.getInputs())) {
     auto from = shapeOf(input);
-    addCopy(kernels, kernels.operand(index), segmentsOf(from, axis, 0, from[axis]),
-            kernels.result(0), segmentsOf(to, axis, first, from[axis]));
+    addCopy(kernels, kernels.operand(index), Segments::of(from, axis, 0, from[axis]),
+            kernels.result(0), Segments::of(to, axis, first, from[axis]));
     first += from[axis];
   }
   return success();
@@ -85,12 +70,12 @@ LogicalResult emitConcat(ConcatOp op, OpKernels &kernels) {
 LogicalResult emitPad(PadOp op, OpKernels &kernels) {
   auto from = shapeOf(op.getInput()), to = shapeOf(op.getOutput());
   int64_t axis = op.getAxis(), low = op.getLow(), size = from[axis];
-  addCopy(kernels, kernels.operand(0), segmentsOf(from, axis, 0, size), kernels.result(0),
-          segmentsOf(to, axis, low, size));
+  addCopy(kernels, kernels.operand(0), Segments::of(from, axis, 0, size), kernels.result(0),
+          Segments::of(to, axis, low, size));
   auto zero = [](KernelBuilder &k, ArrayRef<Value>, Expr, Expr) { return k.f32(0); };
   BufferUse output = kernels.result(0, {product(to)});
-  addSegments(kernels, "low", {output}, segmentsOf(to, axis, 0, low), zero);
-  addSegments(kernels, "high", {output}, segmentsOf(to, axis, low + size, to[axis] - low - size),
+  addSegments(kernels, "low", {output}, Segments::of(to, axis, 0, low), zero);
+  addSegments(kernels, "high", {output}, Segments::of(to, axis, low + size, to[axis] - low - size),
               zero);
   return success();
 }

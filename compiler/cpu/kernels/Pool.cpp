@@ -5,33 +5,17 @@
 // each element that is there.
 //
 // Backward, an item is a row of the input image, and each input element gathers from the few
-// windows that cover it: no two threads write the same element. A window that does not exist is
-// replaced by one that does, with a weight of zero or an index that nothing has.
+// windows that cover it: no two threads write the same element. A window that does not exist has a
+// weight of zero or an index that nothing has.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/cpu/kernels/OpKernels.h"
+#include "compiler/kernels/PoolWindows.h"
 
 using namespace mlir;
 
 namespace gc::cpu {
 namespace {
-
-struct Windows {
-  int64_t batch, height, width, channels; // of the input
-  int64_t outHeight, outWidth;
-  int64_t kernelHeight, kernelWidth, strideHeight, strideWidth, padHeight, padWidth;
-  SmallVector<int64_t> inputShape() const { return {batch, height, width, channels}; }
-  SmallVector<int64_t> outputShape() const { return {batch, outHeight, outWidth, channels}; }
-  int64_t size() const { return kernelHeight * kernelWidth; }
-};
-
-template <typename Op> Windows windowsOf(Op op, Value input, Value output) {
-  auto in = cast<RankedTensorType>(input.getType()).getShape();
-  auto out = cast<RankedTensorType>(output.getType()).getShape();
-  auto kernel = op.getKernel(), strides = op.getStrides(), padding = op.getPadding();
-  return {in[0],     in[1],     in[2],      in[3],      out[1],     out[2],
-          kernel[0], kernel[1], strides[0], strides[1], padding[0], padding[1]};
-}
 
 /// Builds the forward loops. `inside` computes a window that lies inside the image, given the
 /// indices of its first element. At the border `begin` starts a window, `add` adds the element
@@ -43,7 +27,7 @@ struct Forward {
   llvm::function_ref<void(ArrayRef<Expr> output, Expr channel)> finish;
 };
 
-void addForward(KernelBuilder &k, const Windows &w, Expr begin, Expr end, const Forward &forward) {
+void addForward(KernelBuilder &k, const PoolWindows &w, Expr begin, Expr end, const Forward &forward) {
   Expr zero = k.index(0), channels = k.index(w.channels);
   k.loop(begin, end, [&](Expr item) {
     Expr sample = item / double(w.outHeight), y = item % double(w.outHeight);
@@ -78,48 +62,13 @@ void addForward(KernelBuilder &k, const Windows &w, Expr begin, Expr end, const 
   });
 }
 
-/// A window that may cover an input element.
-struct Covering {
-  Expr row, column; // of the output, always inside the image
-  Expr exists;
-  Expr position; // of the input element in the window
-};
-
 /// Calls `body` with all windows that may cover each input element, for every channel.
-void addGather(KernelBuilder &k, const Windows &w, Expr begin, Expr end,
+void addGather(KernelBuilder &k, const PoolWindows &w, Expr begin, Expr end,
                llvm::function_ref<void(ArrayRef<Expr> input, ArrayRef<Covering>)> body) {
-  int64_t tall = (w.kernelHeight + w.strideHeight - 1) / w.strideHeight;
-  int64_t wide = (w.kernelWidth + w.strideWidth - 1) / w.strideWidth;
-  struct Along {
-    Expr output, exists, offset;
-  };
-  // The windows along one dimension that reach `position`: the last that starts at or before it,
-  // and those before.
-  auto along = [&](Expr position, int64_t count, int64_t stride, int64_t kernel, int64_t outputs) {
-    SmallVector<Along> windows;
-    for (int64_t i = 0; i < count; ++i) {
-      Expr output = position / double(stride) - double(i);
-      Expr offset = position - output * double(stride);
-      Expr exists = (output >= 0) & (output < double(outputs)) & (offset < double(kernel));
-      Expr safe = k.minimum(k.maximum(output, k.index(0)), k.index(outputs - 1));
-      windows.push_back({safe, exists, offset});
-    }
-    return windows;
-  };
   k.loop(begin, end, [&](Expr item) {
     Expr sample = item / double(w.height), y = item % double(w.height);
-    SmallVector<Along> rows =
-        along(y + double(w.padHeight), tall, w.strideHeight, w.kernelHeight, w.outHeight);
-    k.loop(k.index(0), k.index(w.width), [&](Expr x) {
-      SmallVector<Along> columns =
-          along(x + double(w.padWidth), wide, w.strideWidth, w.kernelWidth, w.outWidth);
-      SmallVector<Covering> windows;
-      for (const Along &row : rows)
-        for (const Along &column : columns)
-          windows.push_back({row.output, column.output, row.exists & column.exists,
-                             row.offset * double(w.kernelWidth) + column.offset});
-      body({sample, y, x}, windows);
-    });
+    k.loop(k.index(0), k.index(w.width),
+           [&](Expr x) { body({sample, y, x}, windowsOver(k, w, y, x)); });
   });
 }
 
@@ -127,7 +76,7 @@ void addGather(KernelBuilder &k, const Windows &w, Expr begin, Expr end,
 
 // The largest element and its position, the first of equal ones; a NaN is larger than anything.
 LogicalResult emitMaxPool(MaxPoolOp op, OpKernels &kernels) {
-  Windows w = windowsOf(op, op.getInput(), op.getOutput());
+  PoolWindows w = PoolWindows::of(op, op.getInput(), op.getOutput());
   kernels.add(
       "", {kernels.operand(0), kernels.result(0), kernels.result(1)}, w.batch * w.outHeight,
       grainOf(w.outWidth * w.channels * w.size() / 2),
@@ -171,7 +120,7 @@ LogicalResult emitMaxPool(MaxPoolOp op, OpKernels &kernels) {
 }
 
 LogicalResult emitMaxPoolGrad(MaxPoolGradOp op, OpKernels &kernels) {
-  Windows w = windowsOf(op, op.getInputGradient(), op.getGradient());
+  PoolWindows w = PoolWindows::of(op, op.getInputGradient(), op.getGradient());
   kernels.add("", {kernels.operand(0), kernels.operand(1), kernels.result(0)}, w.batch * w.height,
               grainOf(w.width * w.channels),
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
@@ -196,7 +145,7 @@ LogicalResult emitMaxPoolGrad(MaxPoolGradOp op, OpKernels &kernels) {
 }
 
 LogicalResult emitAvgPool(AvgPoolOp op, OpKernels &kernels) {
-  Windows w = windowsOf(op, op.getInput(), op.getOutput());
+  PoolWindows w = PoolWindows::of(op, op.getInput(), op.getOutput());
   kernels.add("", {kernels.operand(0), kernels.result(0)}, w.batch * w.outHeight,
               grainOf(w.outWidth * w.channels * w.size() / 2),
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
@@ -230,7 +179,7 @@ LogicalResult emitAvgPool(AvgPoolOp op, OpKernels &kernels) {
 }
 
 LogicalResult emitAvgPoolGrad(AvgPoolGradOp op, OpKernels &kernels) {
-  Windows w = windowsOf(op, op.getInputGradient(), op.getGradient());
+  PoolWindows w = PoolWindows::of(op, op.getInputGradient(), op.getGradient());
   kernels.add("", {kernels.operand(0), kernels.result(0)}, w.batch * w.height,
               grainOf(w.width * w.channels),
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {

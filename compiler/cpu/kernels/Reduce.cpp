@@ -1,7 +1,6 @@
 //===- Reduce.cpp - Sums, means and maxima over dimensions ----------------===//
 //
-// Neighbouring dimensions of one kind (kept or reduced) are one; dimensions of size 1 are none.
-// What is left alternates. The innermost dimension decides the loop:
+// The innermost dimension of the simple form (see Reduction.h) decides the loop:
 //   reduced: rows are folded in vectors, an item is an element of the result;
 //   kept:    columns are added up row by row, an item is a block of columns.
 // Where that leaves too few items for the threads, the (only) reduced dimension is cut into chunks
@@ -9,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/cpu/kernels/OpKernels.h"
+#include "compiler/kernels/Reduction.h"
 
 using namespace mlir;
 
@@ -19,54 +19,6 @@ constexpr int64_t columnBlock = 1024; // columns of an item
 constexpr int64_t rowBlock = 64;      // rows summed before they are added to the rest
 constexpr int64_t fewItems = 16;      // fewer would leave threads idle
 constexpr int64_t rowChunk = 16384;   // elements of a row in an item, where rows are cut
-
-struct Reduction {
-  SmallVector<int64_t> sizes;
-  SmallVector<bool> isReduced;
-  bool isMaximum = false;
-  double scale = 1;
-
-  int64_t rank() const { return sizes.size(); }
-  bool innerIsReduced() const { return isReduced.back(); }
-  /// Columns of the result: its innermost dimension, where that is the input's.
-  int64_t columns() const { return innerIsReduced() ? 1 : sizes.back(); }
-  /// Elements of the result apart from columns.
-  int64_t kept() const {
-    int64_t product = 1;
-    for (auto [size, reduced] :
-         llvm::zip_equal(ArrayRef(sizes).drop_back(), ArrayRef(isReduced).drop_back()))
-      product *= reduced ? 1 : size;
-    return product;
-  }
-  unsigned reducedDimensions() const { return llvm::count(isReduced, true); }
-};
-
-Reduction collapse(ArrayRef<int64_t> shape, ArrayRef<int64_t> dimensions) {
-  Reduction reduction;
-  for (auto [d, size] : llvm::enumerate(shape)) {
-    bool reduced = llvm::is_contained(dimensions, int64_t(d));
-    if (size == 1)
-      continue;
-    if (!reduction.sizes.empty() && reduction.isReduced.back() == reduced) {
-      reduction.sizes.back() *= size;
-    } else {
-      reduction.sizes.push_back(size);
-      reduction.isReduced.push_back(reduced);
-    }
-  }
-  if (reduction.sizes.empty()) {
-    reduction.sizes.push_back(1);
-    reduction.isReduced.push_back(false);
-  }
-  return reduction;
-}
-
-Expr combine(KernelBuilder &k, const Reduction &reduction, Expr total, Expr part) {
-  return reduction.isMaximum ? k.larger(part, total) : total + part;
-}
-Expr neutral(KernelBuilder &k, const Reduction &reduction) {
-  return k.f32(reduction.isMaximum ? -std::numeric_limits<double>::infinity() : 0);
-}
 
 /// The leading indices (all but the innermost) of the input: kept ones from `item`, reduced ones
 /// filled in by loops around `body`, which may be cut to `rows` if there is only one.
@@ -106,30 +58,27 @@ void addColumns(KernelBuilder &k, const Reduction &reduction, Value input, Expr 
   auto forEach = [&](llvm::function_ref<void(Expr)> body) {
     k.loop(columns.begin, columns.end, body);
   };
-  forEach([&](Expr c) { k.store(neutral(k, reduction), result, at(c)); });
+  forEach([&](Expr c) { k.store(k.f32(reduction.neutral()), result, at(c)); });
   auto addRows = [&](std::optional<Range> range) {
-    forEach([&](Expr c) { k.store(neutral(k, reduction), block, {c - columns.begin}); });
+    forEach([&](Expr c) { k.store(k.f32(reduction.neutral()), block, {c - columns.begin}); });
     forReduced(k, reduction, item, range, [&](ArrayRef<Expr> leading) {
       forEach([&](Expr c) {
         SmallVector<Expr> indices(leading);
         indices.push_back(c);
         Expr slot = c - columns.begin;
-        k.store(combine(k, reduction, k.load(block, {slot}), k.load(input, indices)), block,
+        k.store(reduction.combine(k, k.load(block, {slot}), k.load(input, indices)), block,
                 {slot});
       });
     });
     forEach([&](Expr c) {
       Expr part = k.load(block, {c - columns.begin});
-      k.store(combine(k, reduction, k.load(result, at(c)), part), result, at(c));
+      k.store(reduction.combine(k, k.load(result, at(c)), part), result, at(c));
     });
   };
   if (reduction.reducedDimensions() != 1) {
     addRows(std::nullopt);
   } else {
-    int64_t size = 1;
-    for (auto [extent, reduced] : llvm::zip_equal(reduction.sizes, reduction.isReduced))
-      size *= reduced ? extent : 1;
-    Range all = rows ? *rows : Range{k.index(0), k.index(size)};
+    Range all = rows ? *rows : Range{k.index(0), k.index(reduction.reduced())};
     k.loop(all.begin, all.end, rowBlock, [&](Expr first) {
       addRows(Range{first, k.minimum(first + double(rowBlock), all.end)});
     });
@@ -142,9 +91,7 @@ void emitColumns(const Reduction &reduction, OpKernels &kernels) {
   int64_t kept = reduction.kept(), width = reduction.columns();
   int64_t blockColumns = std::min(width, columnBlock);
   int64_t blocks = (width + blockColumns - 1) / blockColumns;
-  int64_t rows = 1;
-  for (auto [size, reduced] : llvm::zip_equal(reduction.sizes, reduction.isReduced))
-    rows *= reduced ? size : 1;
+  int64_t rows = reduction.reduced();
   BufferUse input = kernels.operand(0, reduction.sizes), output = kernels.result(0, {kept, width});
   RowChunks chunks = chunkRows(rows, blockColumns);
   bool inChunks =
@@ -182,12 +129,12 @@ void emitColumns(const Reduction &reduction, OpKernels &kernels) {
                 Expr columns = k.index(width), zero = k.index(0);
                 k.loop(begin, end, [&](Expr target) {
                   k.loop(zero, columns, [&](Expr c) {
-                    k.store(neutral(k, reduction), buffers[1], {target, c});
+                    k.store(k.f32(reduction.neutral()), buffers[1], {target, c});
                   });
                   k.loop(zero, k.index(chunks.count), [&](Expr chunk) {
                     k.loop(zero, columns, [&](Expr c) {
                       Expr part = k.load(buffers[0], {target, chunk, c});
-                      k.store(combine(k, reduction, k.load(buffers[1], {target, c}), part),
+                      k.store(reduction.combine(k, k.load(buffers[1], {target, c}), part),
                               buffers[1], {target, c});
                     });
                   });
@@ -205,17 +152,17 @@ void emitRows(const Reduction &reduction, OpKernels &kernels) {
   auto fold = [&](KernelBuilder &k, int64_t size, llvm::function_ref<Expr(const Columns &)> read) {
     return reduction.isMaximum ? k.maximumOfColumns(size, read) : k.sumColumns(size, read);
   };
-  double missing = reduction.isMaximum ? -std::numeric_limits<double>::infinity() : 0;
+  double missing = reduction.neutral();
   if (kept >= fewItems || length <= rowChunk || reduction.reducedDimensions() != 1) {
     kernels.add("rows", {kernels.operand(0, reduction.sizes), output}, kept, grainOf(length),
                 [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
                   k.loop(begin, end, [&](Expr target) {
-                    k.store(neutral(k, reduction), buffers[1], {target});
+                    k.store(k.f32(reduction.neutral()), buffers[1], {target});
                     forReduced(k, reduction, target, std::nullopt, [&](ArrayRef<Expr> leading) {
                       Expr part = fold(k, length, [&](const Columns &columns) {
                         return k.load(buffers[0], leading, columns, missing);
                       });
-                      k.store(combine(k, reduction, k.load(buffers[1], {target}), part), buffers[1],
+                      k.store(reduction.combine(k, k.load(buffers[1], {target}), part), buffers[1],
                               {target});
                     });
                     k.store(k.load(buffers[1], {target}) * k.f32(reduction.scale), buffers[1],
@@ -248,10 +195,10 @@ void emitRows(const Reduction &reduction, OpKernels &kernels) {
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
                 k.loop(begin, end, [&](Expr target) {
                   Expr total =
-                      k.loop(k.index(0), k.index(chunks), 1, {neutral(k, reduction)},
+                      k.loop(k.index(0), k.index(chunks), 1, {k.f32(reduction.neutral())},
                              [&](Expr chunk, ArrayRef<Expr> carried) {
                                Expr part = k.load(buffers[0], {target, chunk});
-                               return SmallVector<Expr>{combine(k, reduction, carried[0], part)};
+                               return SmallVector<Expr>{reduction.combine(k, carried[0], part)};
                              })[0];
                   k.store(total * k.f32(reduction.scale), buffers[1], {target});
                 });
@@ -261,14 +208,10 @@ void emitRows(const Reduction &reduction, OpKernels &kernels) {
 LogicalResult emitReduction(Value input, ArrayRef<int64_t> dimensions, bool isMaximum, bool isMean,
                             OpKernels &kernels) {
   auto shape = cast<RankedTensorType>(input.getType()).getShape();
-  Reduction reduction = collapse(shape, dimensions);
+  Reduction reduction(shape, dimensions);
   reduction.isMaximum = isMaximum;
-  if (isMean) {
-    double count = 1;
-    for (int64_t d : dimensions)
-      count *= double(shape[d]);
-    reduction.scale = 1 / count;
-  }
+  if (isMean)
+    reduction.scale = 1 / double(reduction.reduced());
   if (reduction.innerIsReduced())
     emitRows(reduction, kernels);
   else
@@ -291,11 +234,7 @@ LogicalResult emitReduceMax(ReduceMaxOp op, OpKernels &kernels) {
 }
 
 LogicalResult emitGlobalAvgPool(GlobalAvgPoolOp op, OpKernels &kernels) {
-  int64_t rank = cast<RankedTensorType>(op.getInput().getType()).getRank();
-  SmallVector<int64_t> middle;
-  for (int64_t d = 1; d < rank - 1; ++d)
-    middle.push_back(d);
-  return emitReduction(op.getInput(), middle, false, true, kernels);
+  return emitReduction(op.getInput(), middleDimensions(op.getInput()), false, true, kernels);
 }
 
 // dx = dy / (elements in the middle)
@@ -319,13 +258,9 @@ LogicalResult emitGlobalAvgPoolGrad(GlobalAvgPoolGradOp op, OpKernels &kernels) 
 
 // dx = dy / (elements that equal the largest) where x is the largest, else 0.
 LogicalResult emitReduceMaxGrad(ReduceMaxGradOp op, OpKernels &kernels) {
-  Reduction reduction =
-      collapse(cast<RankedTensorType>(op.getInput().getType()).getShape(), op.getDimensions());
-  // A reduced innermost dimension is one with a single column behind it.
-  if (reduction.innerIsReduced()) {
-    reduction.sizes.push_back(1);
-    reduction.isReduced.push_back(false);
-  }
+  Reduction reduction(cast<RankedTensorType>(op.getInput().getType()).getShape(),
+                      op.getDimensions());
+  reduction.endWithColumns();
   int64_t kept = reduction.kept(), width = reduction.columns();
   SmallVector<int64_t> small{kept, width};
   kernels.add(

@@ -5,7 +5,7 @@
 // channels; the chunks' sums meet in the workspace and are combined in order by a second kernel.
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/cuda/kernels/GpuKernels.h"
+#include "compiler/cuda/kernels/Columns.h"
 #include "compiler/kernels/FusibleGroup.h"
 
 using namespace mlir;
@@ -70,35 +70,36 @@ void addElementwise(const FusibleGroup &group, const GroupBody &body, GpuKernels
 }
 
 void addSums(const FusibleGroup &group, const GroupBody &body, GpuKernels &kernels) {
-  RowChunks chunks = chunkRows(group.rows, group.channels);
-  ColumnTile tile = columnTile(group.channels);
-  int64_t count = body.sums.size();
+  ColumnBlocks blocks = ColumnBlocks::inChunks(1, group.rows, group.channels);
+  unsigned count = body.sums.size();
   SmallVector<BufferUse> uses = flatUses(group, body);
-  uses.push_back(kernels.scratch({count, chunks.count, group.channels}));
-  kernels.add("sums", uses, {tile.tiles, chunks.count, 1}, tile.block(),
-              [&](GpuBuilder &k, ArrayRef<Value> buffers) {
-    addColumnSums(k, tile, chunks, group.rows, group.channels, count, buffers.back(),
-                  [&](Expr row, Expr channel) {
-      Expr flat = row * double(group.channels) + channel;
-      auto load = [&](unsigned use, Access access) -> Value {
-        switch (access) {
-        case Access::Full:
-          return k.load(buffers[use], {flat});
-        case Access::Channel:
-          return k.load(buffers[use], {channel});
-        case Access::Row:
-          return k.load(buffers[use], {row});
-        case Access::Scalar:
-          return k.load(buffers[use], {});
-        }
-        llvm_unreachable("unknown access");
-      };
-      return body.compute(k, load, [&](unsigned result, Expr value) {
-        k.store(value, buffers[body.results[result]], {flat});
+  uses.push_back(kernels.scratch({count, blocks.chunks.count, group.channels}));
+  addColumnReduction(
+      kernels, "sums", uses, blocks, {count},
+      [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at, Expr row) {
+        Expr flat = row * double(group.channels) + at.channel;
+        auto load = [&](unsigned use, Access access) -> Value {
+          switch (access) {
+          case Access::Full:
+            return k.load(buffers[use], {flat});
+          case Access::Channel:
+            return k.load(buffers[use], {at.channel});
+          case Access::Row:
+            return k.load(buffers[use], {row});
+          case Access::Scalar:
+            return k.load(buffers[use], {});
+          }
+          llvm_unreachable("unknown access");
+        };
+        return body.compute(k, load, [&](unsigned result, Expr value) {
+          k.store(value, buffers[body.results[result]], {flat});
+        });
+      },
+      [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at, ArrayRef<Expr> totals) {
+        for (unsigned i = 0; i < count; ++i)
+          k.store(totals[i], buffers.back(), {k.index(i), at.chunk, at.channel});
       });
-    });
-  });
-  addCombineSums(kernels, body.sumResults, chunks.count, group.channels);
+  addCombineSums(kernels, body.sumResults, blocks.chunks.count, group.channels);
 }
 
 } // namespace

@@ -12,6 +12,10 @@ static SmallVector<Value> values(ArrayRef<Expr> expressions) {
   return SmallVector<Value>(expressions.begin(), expressions.end());
 }
 
+int64_t vectorWidth(ArrayRef<int64_t> sizes) {
+  return llvm::all_of(sizes, [](int64_t size) { return size % 4 == 0; }) ? 4 : 1;
+}
+
 Expr GpuBuilder::thread(Dimension dimension) {
   return wrap(gpu::ThreadIdOp::create(builder, location, dimension));
 }
@@ -61,6 +65,23 @@ Expr GpuBuilder::vectorOf(ArrayRef<Expr> elements) {
   return wrap(vector::FromElementsOp::create(builder, location, type, values(elements)));
 }
 
+Elements GpuBuilder::loadElements(Value memref, ArrayRef<Expr> indices, int64_t width) {
+  if (width == 1)
+    return {load(memref, indices)};
+  Expr vector = loadVector(memref, indices, width);
+  Elements elements;
+  for (int64_t i = 0; i < width; ++i)
+    elements.push_back(element(vector, i));
+  return elements;
+}
+
+void GpuBuilder::storeElements(ArrayRef<Expr> elements, Value memref, ArrayRef<Expr> indices) {
+  if (elements.size() == 1)
+    store(elements[0], memref, indices);
+  else
+    storeVector(vectorOf(elements), memref, indices);
+}
+
 Expr GpuBuilder::fma(Expr a, Expr b, Expr c) {
   return wrap(math::FmaOp::create(builder, location, Value(a), Value(b), Value(c)));
 }
@@ -90,6 +111,49 @@ Expr GpuBuilder::reduceBlock(Expr value, bool isMaximum, Value scratch) {
   for (int64_t warp = 1; warp < warps; ++warp)
     total = combine(total, load(scratch, {index(warp)}), isMaximum);
   return total;
+}
+
+Expr GpuBuilder::neutral(bool isMaximum) {
+  return f32(isMaximum ? -std::numeric_limits<double>::infinity() : 0);
+}
+
+SmallVector<Expr> GpuBuilder::strided(
+    Expr first, Expr end, int64_t step, int64_t together, ArrayRef<Expr> initial,
+    llvm::function_ref<SmallVector<Expr>(ArrayRef<Expr>, ArrayRef<Expr>)> body) {
+  int64_t stride = together * step;
+  // A whole group starts where its last index is below the end.
+  Expr room = maximum(end - double(stride - step) - first, index(0));
+  Expr whole = (room + double(stride - 1)) / double(stride) * double(stride);
+  SmallVector<Expr> carried =
+      loop(index(0), whole, stride, initial, [&](Expr offset, ArrayRef<Expr> values) {
+        SmallVector<Expr> indices;
+        for (int64_t i = 0; i < together; ++i)
+          indices.push_back(first + offset + double(i * step));
+        return body(indices, values);
+      });
+  return loop(first + whole, end, step, carried,
+              [&](Expr at, ArrayRef<Expr> values) { return body({at}, values); });
+}
+
+SmallVector<Expr>
+GpuBuilder::reduceStrided(Expr first, Expr end, int64_t step, unsigned count, bool isMaximum,
+                          llvm::function_ref<SmallVector<Expr>(Expr)> body) {
+  constexpr int64_t ways = 4;
+  SmallVector<Expr> totals = strided(
+      first, end, step, ways, SmallVector<Expr>(ways * count, neutral(isMaximum)),
+      [&](ArrayRef<Expr> indices, ArrayRef<Expr> carried) {
+        SmallVector<Expr> next(carried), parts;
+        for (Expr index : indices)
+          parts.append(body(index));
+        for (size_t i = 0; i < parts.size(); ++i)
+          next[i] = combine(carried[i], parts[i], isMaximum);
+        return next;
+      });
+  for (int64_t half = ways / 2; half > 0; half /= 2)
+    for (int64_t i = 0; i < half * int64_t(count); ++i)
+      totals[i] = combine(totals[i], totals[i + half * count], isMaximum);
+  totals.truncate(count);
+  return totals;
 }
 
 } // namespace gc::cuda

@@ -22,6 +22,13 @@ struct Extent {
   int64_t count() const { return x * y * z; }
 };
 
+/// Neighbouring elements that one thread works on.
+using Elements = llvm::SmallVector<Expr, 4>;
+
+/// Elements of a vector in one access, where all of `sizes` (of rows, strides, offsets, …) allow it: 4
+/// or 1.
+int64_t vectorWidth(llvm::ArrayRef<int64_t> sizes);
+
 class GpuBuilder : public KernelBuilder {
 public:
   GpuBuilder(mlir::OpBuilder &builder, mlir::gpu::GPUFuncOp function, Extent block)
@@ -45,6 +52,10 @@ public:
   void storeVector(Expr vector, mlir::Value memref, llvm::ArrayRef<Expr> indices);
   Expr element(Expr vector, int64_t index);
   Expr vectorOf(llvm::ArrayRef<Expr> elements);
+  /// The same one by one; a width of 1 is a plain access.
+  Elements loadElements(mlir::Value memref, llvm::ArrayRef<Expr> indices, int64_t width);
+  void storeElements(llvm::ArrayRef<Expr> elements, mlir::Value memref,
+                     llvm::ArrayRef<Expr> indices);
 
   /// a * b + c in one rounding.
   Expr fma(Expr a, Expr b, Expr c);
@@ -60,9 +71,23 @@ public:
   /// be used again after the next barrier.
   Expr reduceBlock(Expr value, bool isMaximum, mlir::Value scratch);
 
-private:
   Expr combine(Expr a, Expr b, bool isMaximum) { return isMaximum ? larger(a, b) : a + b; }
+  /// What combine does not change.
+  Expr neutral(bool isMaximum);
 
+  /// Carries values through first, first + step, … below `end`: `body` gets `together` indices at a
+  /// time, whose loads are under way at once, and single ones at the end.
+  llvm::SmallVector<Expr>
+  strided(Expr first, Expr end, int64_t step, int64_t together, llvm::ArrayRef<Expr> initial,
+          llvm::function_ref<llvm::SmallVector<Expr>(llvm::ArrayRef<Expr> indices,
+                                                     llvm::ArrayRef<Expr> carried)>
+              body);
+  /// Sums or maxima of what `body` gives for first, first + step, …, `count` at a time.
+  llvm::SmallVector<Expr>
+  reduceStrided(Expr first, Expr end, int64_t step, unsigned count, bool isMaximum,
+                llvm::function_ref<llvm::SmallVector<Expr>(Expr index)> body);
+
+private:
   mlir::gpu::GPUFuncOp function;
   Extent shape;
 };

@@ -1,6 +1,7 @@
 //===- GpuKernels.cpp - The kernels of one op, while they are built -------===//
 #include "compiler/cuda/kernels/GpuKernels.h"
 
+#include "compiler/cuda/kernels/Columns.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -74,23 +75,26 @@ void forItems(GpuBuilder &k, int64_t items, llvm::function_ref<void(Expr item)> 
     k.when(item < double(items), [&] { body(item); });
 }
 
-RowChunks chunkRows(int64_t rows, int64_t channels) {
+RowChunks chunkRows(int64_t rows, int64_t channels, int64_t matrices) {
   // Blocks for a large GPU, but not so many that their partial sums weigh: each has at least 16
   // thousand elements, as far as there are that many.
-  ColumnTile tile = columnTile(channels);
-  int64_t chunks = std::max<int64_t>(1, 1024 / tile.tiles);
+  ColumnTile tile = columnTile(channels, rows);
+  int64_t chunks = std::max<int64_t>(1, 1024 / (tile.tiles * matrices));
   int64_t perChunk = std::max(ceilDiv(rows, chunks), ceilDiv(16384, channels));
   perChunk = std::min(rows, ceilDiv(perChunk, tile.height) * tile.height);
   return {perChunk, ceilDiv(rows, perChunk)};
 }
 
-ColumnTile columnTile(int64_t channels) {
+ColumnTile columnTile(int64_t channels, int64_t rows, int64_t threads) {
   int64_t width = std::min<int64_t>(warpSize, llvm::PowerOf2Ceil(channels));
-  return {width, itemThreads / width, ceilDiv(channels, width)};
+  int64_t height = std::min<int64_t>(threads / width, llvm::PowerOf2Ceil(rows));
+  return {width, height, ceilDiv(channels, width)};
 }
 
-void sumOverHeight(GpuBuilder &k, const ColumnTile &tile, ArrayRef<Expr> values,
-                   llvm::function_ref<void(unsigned index, Expr total)> store) {
+void reduceOverHeight(GpuBuilder &k, const ColumnTile &tile, ArrayRef<Expr> values, bool isMaximum,
+                      llvm::function_ref<void(ArrayRef<Expr> totals)> store) {
+  if (tile.height == 1)
+    return store(values);
   auto count = int64_t(values.size());
   Value parts = k.shared({count, tile.height, tile.width});
   Expr x = k.thread(), y = k.thread(GpuBuilder::Dimension::y);
@@ -99,65 +103,36 @@ void sumOverHeight(GpuBuilder &k, const ColumnTile &tile, ArrayRef<Expr> values,
   for (int64_t half = tile.height / 2; half > 0; half /= 2) {
     k.barrier();
     k.when(y < double(half), [&] {
-      for (int64_t i = 0; i < count; ++i) {
-        Expr total = k.load(parts, {k.index(i), y, x}) +
-                     k.load(parts, {k.index(i), y + double(half), x});
-        if (half == 1)
-          store(i, total);
-        else
-          k.store(total, parts, {k.index(i), y, x});
-      }
+      SmallVector<Expr> totals;
+      for (int64_t i = 0; i < count; ++i)
+        totals.push_back(k.combine(k.load(parts, {k.index(i), y, x}),
+                                   k.load(parts, {k.index(i), y + double(half), x}), isMaximum));
+      if (half == 1)
+        return store(totals);
+      for (int64_t i = 0; i < count; ++i)
+        k.store(totals[i], parts, {k.index(i), y, x});
     });
   }
 }
 
-void addColumnSums(GpuBuilder &k, const ColumnTile &tile, const RowChunks &chunks, int64_t rows,
-                   int64_t channels, int64_t sums, Value partials,
-                   llvm::function_ref<SmallVector<Expr>(Expr row, Expr channel)> summands) {
-  Expr chunk = k.block(GpuBuilder::Dimension::y);
-  Expr channel = k.block() * double(tile.width) + k.thread();
-  Expr begin = chunk * double(chunks.rows);
-  Expr end = k.minimum(begin + double(chunks.rows), k.index(rows));
-  Expr isChannel = channel < double(channels);
-  // Threads beyond the last channel have no rows.
-  Expr last = k.select(isChannel, end, begin);
-  SmallVector<Expr> zeros(sums, k.f32(0));
-  SmallVector<Expr> totals =
-      k.loop(begin + k.thread(GpuBuilder::Dimension::y), last, tile.height, zeros,
-             [&](Expr row, ArrayRef<Expr> carried) {
-               SmallVector<Expr> next = summands(row, channel);
-               for (int64_t i = 0; i < sums; ++i)
-                 next[i] = carried[i] + next[i];
-               return next;
-             });
-  sumOverHeight(k, tile, totals, [&](unsigned index, Expr total) {
-    k.when(isChannel, [&] { k.store(total, partials, {k.index(index), chunk, channel}); });
-  });
-}
-
 void addCombineSums(GpuKernels &kernels, ArrayRef<BufferUse> results, int64_t chunks,
                     int64_t channels, double scale, bool accumulate) {
-  SmallVector<BufferUse> uses{kernels.scratch({int64_t(results.size()), chunks, channels})};
+  auto count = int64_t(results.size());
+  SmallVector<BufferUse> uses{kernels.scratch({count, chunks, channels})};
   uses.append(results.begin(), results.end());
-  int64_t items = channels * int64_t(results.size());
-  kernels.add("combine", uses, itemGrid(items), itemBlock,
-              [&](GpuBuilder &k, ArrayRef<Value> buffers) {
-                forItems(k, items, [&](Expr item) {
-                  Expr array = item / double(channels), channel = item % double(channels);
-                  Expr total = k.loop(k.index(0), k.index(chunks), 1, {k.f32(0)},
-                                      [&](Expr chunk, ArrayRef<Expr> sum) {
-                                        return SmallVector<Expr>{
-                                            sum[0] + k.load(buffers[0], {array, chunk, channel})};
-                                      })[0];
-                  if (scale != 1)
-                    total = total * k.f32(scale);
-                  for (size_t s = 0; s < results.size(); ++s)
-                    k.when(array == double(s), [&] {
-                      Expr before = accumulate ? k.load(buffers[1 + s], {channel}) : Expr();
-                      k.store(accumulate ? before + total : total, buffers[1 + s], {channel});
-                    });
-                });
-              });
+  addColumnReduction(
+      kernels, "combine", uses, ColumnBlocks::whole(count, chunks, channels), {},
+      [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at, Expr chunk) {
+        return SmallVector<Expr>{k.load(buffers[0], {at.matrix, chunk, at.channel})};
+      },
+      [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at, ArrayRef<Expr> totals) {
+        Expr total = scale == 1 ? totals[0] : totals[0] * k.f32(scale);
+        for (int64_t s = 0; s < count; ++s)
+          k.when(at.matrix == double(s), [&] {
+            Expr before = accumulate ? k.load(buffers[1 + s], {at.channel}) : Expr();
+            k.store(accumulate ? before + total : total, buffers[1 + s], {at.channel});
+          });
+      });
 }
 
 } // namespace gc::cuda

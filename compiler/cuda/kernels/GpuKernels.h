@@ -65,7 +65,8 @@ struct RowChunks {
   int64_t rows;  // in a chunk; the last may have fewer
   int64_t count; // chunks
 };
-RowChunks chunkRows(int64_t rows, int64_t channels);
+/// Of one of so many `matrices` that are reduced at the same time.
+RowChunks chunkRows(int64_t rows, int64_t channels, int64_t matrices = 1);
 
 /// A block of threads over [rows of a chunk, channels]: `width` channels side by side, so that
 /// neighbouring threads read neighbouring floats.
@@ -74,18 +75,14 @@ struct ColumnTile {
   int64_t tiles;         // of the channels
   Extent block() const { return {width, height, 1}; }
 };
-ColumnTile columnTile(int64_t channels);
+/// At most `threads` threads, and no more above each other than there are rows, rounded up.
+ColumnTile columnTile(int64_t channels, int64_t rows = itemThreads, int64_t threads = itemThreads);
 
-/// Sums what the threads of one column have: adds `values` over thread y in a fixed order and calls
-/// `store` in the threads with y = 0. Has barriers; all threads must get here. `sums` many values.
-void sumOverHeight(GpuBuilder &k, const ColumnTile &tile, llvm::ArrayRef<Expr> values,
-                   llvm::function_ref<void(unsigned index, Expr total)> store);
-
-/// Inside a kernel over a grid {tile.tiles, chunks.count} of tile.block(): sums what `summands` gives
-/// for each (row, channel) over the rows of the chunk, and writes partials[sum][chunk][channel].
-void addColumnSums(GpuBuilder &k, const ColumnTile &tile, const RowChunks &chunks, int64_t rows,
-                   int64_t channels, int64_t sums, mlir::Value partials,
-                   llvm::function_ref<llvm::SmallVector<Expr>(Expr row, Expr channel)> summands);
+/// Sums, or maxima, of what the threads of one column have: combines `values` over thread y in a
+/// fixed order and calls `store` in the threads with y = 0. Has barriers; all threads must get here.
+void reduceOverHeight(GpuBuilder &k, const ColumnTile &tile, llvm::ArrayRef<Expr> values,
+                      bool isMaximum,
+                      llvm::function_ref<void(llvm::ArrayRef<Expr> totals)> store);
 
 /// Adds result[c] = scale * (sum over k of partials[s][k][c]) for each result s; the workspace
 /// holds [results, chunks, channels]. With `accumulate` the sums are added to what is there.

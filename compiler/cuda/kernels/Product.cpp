@@ -33,6 +33,7 @@ ProductKernel matrixProduct(const plan::MatMulT &p) {
   for (int64_t size : p.batch)
     product.batch *= size;
   product.rows = p.m, product.columns = p.n, product.depth = p.k;
+  product.flops = 2. * double(product.batch) * double(p.m) * double(p.n) * double(p.k);
   product.scale = p.scale;
   product.activation = p.activation;
   product.accumulate = p.accumulate;

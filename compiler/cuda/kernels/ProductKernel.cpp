@@ -257,7 +257,7 @@ void addProduct(GpuKernels &kernels, const ProductKernel &product, const Product
         }
       });
     }
-  }, 2. * double(product.batch * matrix) * double(product.depth));
+  }, product.flops);
   if (isSplit)
     addCombine(kernels, product, cut);
 }

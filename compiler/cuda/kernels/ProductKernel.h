@@ -25,6 +25,7 @@ ProductCut cutProduct(int64_t batch, int64_t rows, int64_t columns, int64_t dept
 /// c = activation(scale * a * b + bias + residual), or c += that.
 struct ProductKernel {
   int64_t batch = 1, rows = 0, columns = 0, depth = 0;
+  double flops = 0;
 
   BufferUse a, b, c; // by one index each
   std::optional<BufferUse> bias, residual;

@@ -2,16 +2,6 @@
 #include "compiler/cuda/kernels/GpuKernels.h"
 namespace gc::cuda {
 mlir::LogicalResult emitDropout(DropoutOp op, GpuKernels &kernels) { return op->emitOpError("has no generated kernel for CUDA"); }
-mlir::LogicalResult emitBatchStats(BatchStatsOp op, GpuKernels &kernels) { return op->emitOpError("has no generated kernel for CUDA"); }
-mlir::LogicalResult emitLayerNorm(LayerNormOp op, GpuKernels &kernels) { return op->emitOpError("has no generated kernel for CUDA"); }
-mlir::LogicalResult emitLayerNormGrad(LayerNormGradOp op, GpuKernels &kernels) { return op->emitOpError("has no generated kernel for CUDA"); }
-mlir::LogicalResult emitGroupNorm(GroupNormOp op, GpuKernels &kernels) { return op->emitOpError("has no generated kernel for CUDA"); }
-mlir::LogicalResult emitGroupNormGrad(GroupNormGradOp op, GpuKernels &kernels) { return op->emitOpError("has no generated kernel for CUDA"); }
-mlir::LogicalResult emitSoftmax(SoftmaxOp op, GpuKernels &kernels) { return op->emitOpError("has no generated kernel for CUDA"); }
-mlir::LogicalResult emitSoftmaxGrad(SoftmaxGradOp op, GpuKernels &kernels) { return op->emitOpError("has no generated kernel for CUDA"); }
-mlir::LogicalResult emitCrossEntropy(CrossEntropyOp op, GpuKernels &kernels) { return op->emitOpError("has no generated kernel for CUDA"); }
-mlir::LogicalResult emitCrossEntropyGrad(CrossEntropyGradOp op, GpuKernels &kernels) { return op->emitOpError("has no generated kernel for CUDA"); }
-mlir::LogicalResult emitAccuracy(AccuracyOp op, GpuKernels &kernels) { return op->emitOpError("has no generated kernel for CUDA"); }
 mlir::LogicalResult emitMaxPool(MaxPoolOp op, GpuKernels &kernels) { return op->emitOpError("has no generated kernel for CUDA"); }
 mlir::LogicalResult emitMaxPoolGrad(MaxPoolGradOp op, GpuKernels &kernels) { return op->emitOpError("has no generated kernel for CUDA"); }
 mlir::LogicalResult emitAvgPool(AvgPoolOp op, GpuKernels &kernels) { return op->emitOpError("has no generated kernel for CUDA"); }
@@ -30,7 +20,6 @@ mlir::LogicalResult emitBroadcast(BroadcastOp op, GpuKernels &kernels) { return 
 mlir::LogicalResult emitClassToken(ClassTokenOp op, GpuKernels &kernels) { return op->emitOpError("has no generated kernel for CUDA"); }
 mlir::LogicalResult emitEmbedding(EmbeddingOp op, GpuKernels &kernels) { return op->emitOpError("has no generated kernel for CUDA"); }
 mlir::LogicalResult emitEmbeddingGrad(EmbeddingGradOp op, GpuKernels &kernels) { return op->emitOpError("has no generated kernel for CUDA"); }
-mlir::LogicalResult emitConvolution(mlir::Operation *op, const plan::ConvolutionT &convolution, GpuKernels &kernels) { return op->emitOpError("has no generated kernel for CUDA"); }
 mlir::LogicalResult emitAttention(AttentionOp op, GpuKernels &kernels) { return op->emitOpError("has no generated kernel for CUDA"); }
 mlir::LogicalResult emitAttentionGrad(AttentionGradOp op, GpuKernels &kernels) { return op->emitOpError("has no generated kernel for CUDA"); }
 } // namespace gc::cuda

@@ -1,6 +1,7 @@
 //===- GraphJson.h - graphs and plans between the two processes -*- C++ -*-===//
 //
-// One JSON object a line. First {"device", "options"} -> {"version", "driver"}; then {"<kind>": graph}
+// One JSON object a line. First {"device", "options"} -> {"version", "driver"}; then {"<kind>":
+// graph}
 // -> an answer, or {"restore": plan} -> {"workspace"}. Any reply may be {"reason"} instead.
 //
 //===----------------------------------------------------------------------===//
@@ -22,8 +23,8 @@ NLOHMANN_JSON_SERIALIZE_ENUM(ConvolutionGraph::Direction,
                              {{ConvolutionGraph::Direction::Forward, "forward"},
                               {ConvolutionGraph::Direction::Data, "data"},
                               {ConvolutionGraph::Direction::Weights, "weights"}})
-NLOHMANN_JSON_SERIALIZE_ENUM(PoolGraph::Kind, {{PoolGraph::Kind::Max, "max"},
-                                               {PoolGraph::Kind::Average, "average"}})
+NLOHMANN_JSON_SERIALIZE_ENUM(PoolGraph::Kind,
+                             {{PoolGraph::Kind::Max, "max"}, {PoolGraph::Kind::Average, "average"}})
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ConvolutionGraph, type, direction, batch, inH, inW, inC, outH,
                                    outW, outC, kernelH, kernelW, strideH, strideW, padH, padW, bias,

@@ -46,7 +46,8 @@ struct ProductGraph {
 
 /// Over the last dimension of [rows, width].
 /// Forward: (input, weight, bias) -> output, mean, rstd.
-/// Backward: (gradient, input, mean, rstd, weight) -> input_gradient, weight_gradient, bias_gradient.
+/// Backward: (gradient, input, mean, rstd, weight) -> input_gradient, weight_gradient,
+/// bias_gradient.
 struct LayerNormGraph {
   GraphType type = GraphType::F32;
   bool backward = false;
@@ -65,8 +66,8 @@ struct BatchNormGraph {
 /// Forward: (query, key, value) -> output, logsumexp [batch, heads, sequence].
 /// Backward: (query, key, value, output, logsumexp, gradient) -> query_gradient, key_gradient,
 /// value_gradient.
-/// Queries, keys, values are views of one packed [batch, sequence, 3, heads, headSize], at elements 0,
-/// heads * headSize and twice that; so are their gradients. Output is [batch, sequence, heads,
+/// Queries, keys, values are views of one packed [batch, sequence, 3, heads, headSize], at elements
+/// 0, heads * headSize and twice that; so are their gradients. Output is [batch, sequence, heads,
 /// headSize].
 struct AttentionGraph {
   GraphType type = GraphType::F32;

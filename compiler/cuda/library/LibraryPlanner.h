@@ -1,8 +1,9 @@
 //===- LibraryPlanner.h - cuDNN's plans, made with no device ----*- C++ -*-===//
 //
 // cuDNN plans graphs for a described GPU. It does so in a process of its own (gc-cudnn-plan, beside
-// this program): where the system has no driver, that process loads our compile-only one, which must
-// never be in a process that could run something; and a library that crashes or prints does no harm.
+// this program): where the system has no driver, that process loads our compile-only one, which
+// must never be in a process that could run something; and a library that crashes or prints does no
+// harm.
 //
 //===----------------------------------------------------------------------===//
 #ifndef GC_COMPILER_CUDA_LIBRARY_LIBRARYPLANNER_H
@@ -34,8 +35,8 @@ struct LibraryPlan {
     float value = 0;
   };
   std::vector<Scalar> scalars;
-  /// Tensors that nobody else wants, to bind inside the workspace; `workspaceBytes` has room for them
-  /// after the library's own part.
+  /// Tensors that nobody else wants, to bind inside the workspace; `workspaceBytes` has room for
+  /// them after the library's own part.
   struct Scratch {
     int64_t id = 0, offset = 0, bytes = 0;
   };
@@ -60,8 +61,8 @@ struct PlannerOptions {
   std::string helper;
 };
 
-/// Equal graphs get equal answers (from a cache, and because planning has no state). Not for several
-/// threads at once.
+/// Equal graphs get equal answers (from a cache, and because planning has no state). Not for
+/// several threads at once.
 class LibraryPlanner {
 public:
   /// Null, and `reason` set, where the library or its headers are missing.

@@ -19,8 +19,8 @@ public:
   /// False, and `reason` set, if the program cannot be started.
   bool start(const std::string &program, std::string &reason);
   bool running() const { return pid > 0; }
-  /// Sends a line and waits for one; nothing, and `reason` set, if the child ended or is stuck. It has
-  /// to be started anew then.
+  /// Sends a line and waits for one; nothing, and `reason` set, if the child ended or is stuck. It
+  /// has to be started anew then.
   std::optional<std::string> ask(const std::string &line, std::string &reason);
 
 private:

@@ -1,8 +1,9 @@
 //===- CompileOnlyDriver.cpp - a libcuda.so.1 that can only load ----------===//
 //
-// cuDNN compiles kernels while it plans and hands them to the driver. Where the system has none, this
-// one takes them: it accepts images and names of kernels, knows of no device, and refuses everything
-// that would need one. Types are spelled as pointers and numbers: it is an ABI, not an API.
+// cuDNN compiles kernels while it plans and hands them to the driver. Where the system has none,
+// this one takes them: it accepts images and names of kernels, knows of no device, and refuses
+// everything that would need one. Types are spelled as pointers and numbers: it is an ABI, not an
+// API.
 //
 //===----------------------------------------------------------------------===//
 #include <cstring>
@@ -41,8 +42,8 @@ GC_EXPORT int cuGetErrorString(int error, const char **text) {
 // Kernels are loaded and named, and that is all
 //===----------------------------------------------------------------------===//
 
-GC_EXPORT int cuLibraryLoadData(void **library, const void *image, void *, void **, unsigned, void *,
-                                void **, unsigned) {
+GC_EXPORT int cuLibraryLoadData(void **library, const void *image, void *, void **, unsigned,
+                                void *, void **, unsigned) {
   if (!image)
     return InvalidValue;
   return *library = &loaded, Success;
@@ -91,15 +92,23 @@ GC_EXPORT int cuGetProcAddress(const char *name, void **function, int driver,
   return cuGetProcAddress_v2(name, function, driver, flags, nullptr);
 }
 
+#define GC_TAKEN(X)                                                                                \
+  X(cuInit)                                                                                        \
+  X(cuDriverGetVersion)                                                                            \
+  X(cuDeviceGetCount)                                                                              \
+  X(cuDeviceGet)                                                                                   \
+  X(cuGetErrorName)                                                                                \
+  X(cuGetErrorString)                                                                              \
+  X(cuGetProcAddress)                                                                              \
+  X(cuKernelSetAttribute)                                                                          \
+  X(cuLibraryGetKernel)                                                                            \
+  X(cuLibraryLoadData)                                                                             \
+  X(cuLibraryUnload)
 #define GC_ENTRY(name) {#name, reinterpret_cast<void *>(&name)},
 static const struct {
   const char *name;
   void *function;
-} functions[] = {GC_ENTRY(cuInit) GC_ENTRY(cuDriverGetVersion) GC_ENTRY(cuDeviceGetCount)
-                     GC_ENTRY(cuDeviceGet) GC_ENTRY(cuGetErrorName) GC_ENTRY(cuGetErrorString)
-                         GC_ENTRY(cuLibraryLoadData) GC_ENTRY(cuLibraryUnload)
-                             GC_ENTRY(cuLibraryGetKernel) GC_ENTRY(cuKernelSetAttribute)
-                                 GC_ENTRY(cuGetProcAddress) GC_REFUSED(GC_ENTRY)};
+} functions[] = {GC_TAKEN(GC_ENTRY) GC_REFUSED(GC_ENTRY)};
 
 GC_EXPORT int cuGetProcAddress_v2(const char *name, void **function, int, unsigned long long,
                                   int *status) {

@@ -56,7 +56,8 @@ extern const char *const vectorAdd;     // add(a, b, c, n): c = a + b
 extern const char *const blockSum;      // sum(in, out): one sum per block of 256, in shared memory
 extern const char *const sharedRacing;  // race(out): the reduction without its barrier
 extern const char *const dynamicShared; // dynamic(out): touches shared memory of the launch
-extern const char *const misbehaving;   // trap, misaligned(out), divergent
+extern const char
+    *const misbehaving; // trapping, misaligned(out), divergent; small and exact behave
 
 // Sets up one device with a stream, and takes everything down again.
 class DriverTest : public testing::Test {

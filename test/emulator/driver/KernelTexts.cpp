@@ -152,9 +152,11 @@ const char *const misbehaving = R"(
   .reg .b32 %r<2>;
   mov.u32 %r1, %tid.x;
   setp.ge.u32 %p1, %r1, 32;
-  @%p1 bra done;
+  @%p1 bra other;
   bar.sync 0;
-done:
+  ret;
+other:
+  bar.sync 1;
   ret;
 }
 .visible .entry small()

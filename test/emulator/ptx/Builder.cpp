@@ -58,7 +58,8 @@ Type Builder::takeType(std::initializer_list<Type> allowed) {
   std::string name = nextModifier();
   auto type = typeNamed(name);
   if (!type || std::find(allowed.begin(), allowed.end(), *type) == allowed.end())
-    fail(name.empty() ? "a type is missing" : "modifier or type '." + name + "' is not supported here");
+    fail(name.empty() ? "a type is missing"
+                      : "modifier or type '." + name + "' is not supported here");
   ++nextModifierIndex_;
   return *type;
 }
@@ -156,7 +157,8 @@ void Builder::sourceOf(const Expression &expression, Type type) {
       fail("a whole number is not a floating-point operand");
     uint32_t bits = bytes * 8;
     if (bits && bits < 64 && (value < -(int64_t(1) << (bits - 1)) || value >= int64_t(1) << bits))
-      fail("immediate " + std::to_string(value) + " does not fit " + std::to_string(bits) + " bits");
+      fail("immediate " + std::to_string(value) + " does not fit " + std::to_string(bits) +
+           " bits");
     uint64_t mask = bits < 64 ? (uint64_t(1) << bits) - 1 : ~uint64_t(0);
     operands.push_back(decoder.constant(bits ? expression.bits & mask : expression.bits, bytes));
     return;
@@ -199,8 +201,8 @@ void Builder::vectorDestination(Type type, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
     const Expression &each = vector ? all.children[i] : all;
     uint32_t width = each.name == "_" ? std::max(2u, sizeOf(type)) : widthOf(each);
-    if (width < sizeOf(type) || (i && each.name != "_" && width != instruction.registerBytes &&
-                                 widthSet))
+    if (width < sizeOf(type) ||
+        (i && each.name != "_" && width != instruction.registerBytes && widthSet))
       fail("register '" + each.name + "' has the wrong width");
     if (each.name != "_" || !widthSet)
       instruction.registerBytes = width;
@@ -282,8 +284,7 @@ void Builder::finish() {
     fail("too many operands");
   const MemoryMode &memory = instruction.memory;
   if (memory.bytes && (memory.space == Space::Shared || memory.space == Space::Generic))
-    decoder.kernel.sharedGranule =
-        std::min<uint32_t>(decoder.kernel.sharedGranule, memory.bytes);
+    decoder.kernel.sharedGranule = std::min<uint32_t>(decoder.kernel.sharedGranule, memory.bytes);
 }
 
 Decode gc::emulator::ptx::decoderOf(std::string_view opcode) {

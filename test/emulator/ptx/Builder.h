@@ -1,7 +1,8 @@
 //===- Builder.h - one instruction on its way from text to handler ---------===//
 //
-// The families of instructions (IntegerOps.cpp, FloatOps.cpp, …) take the modifiers and operands that
-// they know; what is left over in the end is an error. So no modifier is ever skipped by accident.
+// The families of instructions (IntegerOps.cpp, FloatOps.cpp, …) take the modifiers and operands
+// that they know; what is left over in the end is an error. So no modifier is ever skipped by
+// accident.
 //===----------------------------------------------------------------------===//
 #pragma once
 
@@ -30,7 +31,8 @@ public:
   /// Whether the last modifier is a floating-point type, packed ones included.
   bool isFloatingPoint() const;
 
-  /// The next operand. A source of `type` may be a register of that width, an immediate or a symbol.
+  /// The next operand. A source of `type` may be a register of that width, an immediate or a
+  /// symbol.
   void destination(Type type);
   void source(Type type);
   /// Registers of any width not below `type`: ld, st, cvt. The first one sets registerBytes, the

@@ -19,52 +19,105 @@ using Wide = std::conditional_t<
     std::conditional_t<sizeof(T) == 4, std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>,
                        std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>>>;
 /// Wraps: the arithmetic of unsigned numbers, in at least 32 bits to escape promotion to int.
-template <class T>
-using Wrapping = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+template <class T> using Wrapping = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
 
-struct Add { template <class T> static T apply(T a, T b) { return T(Wrapping<T>(a) + Wrapping<T>(b)); } };
-struct Subtract { template <class T> static T apply(T a, T b) { return T(Wrapping<T>(a) - Wrapping<T>(b)); } };
-struct AddSaturating { static int32_t apply(int32_t a, int32_t b) {
-  int64_t sum = int64_t(a) + b;
-  return int32_t(sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum); } };
-struct SubtractSaturating { static int32_t apply(int32_t a, int32_t b) {
-  int64_t sum = int64_t(a) - b;
-  return int32_t(sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum); } };
-struct MultiplyLow { template <class T> static T apply(T a, T b) { return T(Wrapping<T>(a) * Wrapping<T>(b)); } };
-struct MultiplyHigh { template <class T> static T apply(T a, T b) { return T(Wide<T>(a) * Wide<T>(b) >> (8 * sizeof(T))); } };
-struct MultiplyAddLow { template <class T> static T apply(T a, T b, T c) { return T(Wrapping<T>(a) * Wrapping<T>(b) + Wrapping<T>(c)); } };
-struct MultiplyAddHigh { template <class T> static T apply(T a, T b, T c) { return Add::apply(MultiplyHigh::apply(a, b), c); } };
+struct Add {
+  template <class T> static T apply(T a, T b) { return T(Wrapping<T>(a) + Wrapping<T>(b)); }
+};
+struct Subtract {
+  template <class T> static T apply(T a, T b) { return T(Wrapping<T>(a) - Wrapping<T>(b)); }
+};
+struct AddSaturating {
+  static int32_t apply(int32_t a, int32_t b) {
+    int64_t sum = int64_t(a) + b;
+    return int32_t(sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum);
+  }
+};
+struct SubtractSaturating {
+  static int32_t apply(int32_t a, int32_t b) {
+    int64_t sum = int64_t(a) - b;
+    return int32_t(sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum);
+  }
+};
+struct MultiplyLow {
+  template <class T> static T apply(T a, T b) { return T(Wrapping<T>(a) * Wrapping<T>(b)); }
+};
+struct MultiplyHigh {
+  template <class T> static T apply(T a, T b) {
+    return T(Wide<T>(a) * Wide<T>(b) >> (8 * sizeof(T)));
+  }
+};
+struct MultiplyAddLow {
+  template <class T> static T apply(T a, T b, T c) {
+    return T(Wrapping<T>(a) * Wrapping<T>(b) + Wrapping<T>(c));
+  }
+};
+struct MultiplyAddHigh {
+  template <class T> static T apply(T a, T b, T c) {
+    return Add::apply(MultiplyHigh::apply(a, b), c);
+  }
+};
 /// Division by zero gives all ones, as GPUs do; the smallest number by -1 wraps.
-struct Divide { template <class T> static T apply(T a, T b) {
-  if (b == 0)
-    return T(-1);
-  if (std::is_signed_v<T> && b == T(-1))
-    return Subtract::apply(T(0), a);
-  return T(a / b); } };
-struct Remainder { template <class T> static T apply(T a, T b) {
-  if (b == 0)
-    return std::is_signed_v<T> ? T(-1) : a;
-  if (std::is_signed_v<T> && b == T(-1))
-    return T(0);
-  return T(a % b); } };
-struct Minimum { template <class T> static T apply(T a, T b) { return a < b ? a : b; }
-                 template <class T> static T apply(T a, T b, T c) { return apply(apply(a, b), c); } };
-struct Maximum { template <class T> static T apply(T a, T b) { return a > b ? a : b; }
-                 template <class T> static T apply(T a, T b, T c) { return apply(apply(a, b), c); } };
-struct Absolute { template <class T> static T apply(T a) { return a < 0 ? Subtract::apply(T(0), a) : a; } };
-struct Negate { template <class T> static T apply(T a) { return Subtract::apply(T(0), a); } };
-struct AbsoluteDifference { template <class T> static T apply(T a, T b, T c) {
-  return Add::apply(c, a < b ? Subtract::apply(b, a) : Subtract::apply(a, b)); } };
-struct And { template <class T> static T apply(T a, T b) { return a & b; } };
-struct Or { template <class T> static T apply(T a, T b) { return a | b; } };
-struct Xor { template <class T> static T apply(T a, T b) { return a ^ b; } };
-struct Not { template <class T> static T apply(T a) { return T(~a); } };
-struct LogicalNot { template <class T> static T apply(T a) { return T(a == 0); } };
-struct ReverseBits { template <class T> static T apply(T a) {
-  T result = 0;
-  for (uint32_t i = 0; i < 8 * sizeof(T); ++i)
-    result |= (a >> i & 1) << (8 * sizeof(T) - 1 - i);
-  return result; } };
+struct Divide {
+  template <class T> static T apply(T a, T b) {
+    if (b == 0)
+      return T(-1);
+    if (std::is_signed_v<T> && b == T(-1))
+      return Subtract::apply(T(0), a);
+    return T(a / b);
+  }
+};
+struct Remainder {
+  template <class T> static T apply(T a, T b) {
+    if (b == 0)
+      return std::is_signed_v<T> ? T(-1) : a;
+    if (std::is_signed_v<T> && b == T(-1))
+      return T(0);
+    return T(a % b);
+  }
+};
+struct Minimum {
+  template <class T> static T apply(T a, T b) { return a < b ? a : b; }
+  template <class T> static T apply(T a, T b, T c) { return apply(apply(a, b), c); }
+};
+struct Maximum {
+  template <class T> static T apply(T a, T b) { return a > b ? a : b; }
+  template <class T> static T apply(T a, T b, T c) { return apply(apply(a, b), c); }
+};
+struct Absolute {
+  template <class T> static T apply(T a) { return a < 0 ? Subtract::apply(T(0), a) : a; }
+};
+struct Negate {
+  template <class T> static T apply(T a) { return Subtract::apply(T(0), a); }
+};
+struct AbsoluteDifference {
+  template <class T> static T apply(T a, T b, T c) {
+    return Add::apply(c, a < b ? Subtract::apply(b, a) : Subtract::apply(a, b));
+  }
+};
+struct And {
+  template <class T> static T apply(T a, T b) { return a & b; }
+};
+struct Or {
+  template <class T> static T apply(T a, T b) { return a | b; }
+};
+struct Xor {
+  template <class T> static T apply(T a, T b) { return a ^ b; }
+};
+struct Not {
+  template <class T> static T apply(T a) { return T(~a); }
+};
+struct LogicalNot {
+  template <class T> static T apply(T a) { return T(a == 0); }
+};
+struct ReverseBits {
+  template <class T> static T apply(T a) {
+    T result = 0;
+    for (uint32_t i = 0; i < 8 * sizeof(T); ++i)
+      result |= (a >> i & 1) << (8 * sizeof(T) - 1 - i);
+    return result;
+  }
+};
 
 /// Amounts beyond the width are clamped: zeros, or the sign, remain.
 template <class T> void shiftLeft(Warp &warp, const Instruction &in, uint32_t mask) {
@@ -157,17 +210,20 @@ template <class T> void insertField(Warp &warp, const Instruction &in, uint32_t 
   });
 }
 
-struct Permute { static uint32_t apply(uint32_t a, uint32_t b, uint32_t selector) {
-  uint64_t both = uint64_t(b) << 32 | a;
-  uint32_t result = 0;
-  for (uint32_t i = 0; i < 4; ++i) {
-    uint32_t pick = selector >> (4 * i) & 0xF;
-    uint8_t byte = both >> (8 * (pick & 7));
-    if (pick & 8)
-      byte = byte & 0x80 ? 0xFF : 0;
-    result |= uint32_t(byte) << (8 * i);
+struct Permute {
+  static uint32_t apply(uint32_t a, uint32_t b, uint32_t selector) {
+    uint64_t both = uint64_t(b) << 32 | a;
+    uint32_t result = 0;
+    for (uint32_t i = 0; i < 4; ++i) {
+      uint32_t pick = selector >> (4 * i) & 0xF;
+      uint8_t byte = both >> (8 * (pick & 7));
+      if (pick & 8)
+        byte = byte & 0x80 ? 0xFF : 0;
+      result |= uint32_t(byte) << (8 * i);
+    }
+    return result;
   }
-  return result; } };
+};
 
 void lookup3(Warp &warp, const Instruction &in, uint32_t mask) {
   const uint32_t *a = warp.row<uint32_t>(in.operands[1]), *b = warp.row<uint32_t>(in.operands[2]),
@@ -234,10 +290,14 @@ template <class Op> void decodeExtremum(Builder &b) {
 
 Type widened(Type type) {
   switch (type) {
-  case Type::U16: return Type::U32;
-  case Type::S16: return Type::S32;
-  case Type::U32: return Type::U64;
-  default: return Type::S64;
+  case Type::U16:
+    return Type::U32;
+  case Type::S16:
+    return Type::S32;
+  case Type::U32:
+    return Type::U64;
+  default:
+    return Type::S64;
   }
 }
 void decodeMultiply(Builder &b) {
@@ -369,8 +429,7 @@ void decodeReverse(Builder &b) {
 }
 void decodeExtract(Builder &b) {
   Type type = b.takeType({Type::U32, Type::U64, Type::S32, Type::S64});
-  b.instruction.run =
-      forInteger(type, [](auto t) -> Handler { return extractField<decltype(t)>; });
+  b.instruction.run = forInteger(type, [](auto t) -> Handler { return extractField<decltype(t)>; });
   b.destination(type);
   b.source(type);
   b.source(Type::U32);

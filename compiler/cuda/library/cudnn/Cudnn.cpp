@@ -10,22 +10,28 @@ namespace gc::cuda {
 static Cudnn library;
 const Cudnn &cudnn() { return library; }
 
-// Whether the system's driver can load kernels. One that finds no device cannot, and once loaded it
-// would be in the way of ours: a child looks.
-static bool systemDriverWorks() {
+// Whether the system's driver loads kernels for such a GPU: it has one. Any other driver, once
+// loaded, would be in the way of ours: a child looks.
+static bool systemDriverServes(int version) {
   pid_t child = fork();
   if (child == 0) {
     void *driver = dlopen("libcuda.so.1", RTLD_NOW);
-    auto init = driver ? reinterpret_cast<int (*)(unsigned)>(dlsym(driver, "cuInit")) : nullptr;
-    bool works = init && dlsym(driver, "cuLibraryLoadData") && init(0) == 0;
-    _exit(works ? 0 : 1);
+    auto find = [&](const char *name) { return driver ? dlsym(driver, name) : nullptr; };
+    auto init = reinterpret_cast<int (*)(unsigned)>(find("cuInit"));
+    auto attribute = reinterpret_cast<int (*)(int *, int, int)>(find("cuDeviceGetAttribute"));
+    constexpr int majorVersion = 75, minorVersion = 76; // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_
+    int major = 0, minor = 0;
+    bool serves = init && attribute && find("cuLibraryLoadData") && init(0) == 0 &&
+                  attribute(&major, majorVersion, 0) == 0 &&
+                  attribute(&minor, minorVersion, 0) == 0 && 10 * major + minor == version;
+    _exit(serves ? 0 : 1);
   }
   int status = 1;
   return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
-static std::string loadDriver() {
-  if (systemDriverWorks() && dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL))
+static std::string loadDriver(int version) {
+  if (systemDriverServes(version) && dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL))
     return "libcuda.so.1";
   std::error_code error;
   auto program = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -36,8 +42,8 @@ static std::string loadDriver() {
   return "compile-only driver of gc";
 }
 
-void loadCudnn() {
-  library.driver = loadDriver();
+void loadCudnn(int version) {
+  library.driver = loadDriver(version);
   void *handle = dlopen("libcudnn.so.9", RTLD_NOW | RTLD_LOCAL);
   if (!handle)
     throw NoPlan(std::string("cannot load cuDNN 9: ") + dlerror());
@@ -47,9 +53,9 @@ void loadCudnn() {
     throw NoPlan("libcudnn.so.9 has no " #name "; install cuDNN 9.8 or newer");
   GC_CUDNN_FUNCTIONS(GC_LOOK_UP)
 #undef GC_LOOK_UP
-  size_t version = library.cudnnGetVersion(); // 91900
-  library.version = std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) +
-                    "." + std::to_string(version % 100);
+  size_t number = library.cudnnGetVersion(); // 91900
+  library.version = std::to_string(number / 10000) + "." + std::to_string(number / 100 % 100) +
+                    "." + std::to_string(number % 100);
 }
 
 void check(cudnnStatus_t status, const char *what) {

@@ -36,8 +36,9 @@ struct Cudnn {
   std::string driver;  // what it sees as the driver
 };
 
-/// Loads the driver (the system's, else the compile-only one) and then the library; throws NoPlan.
-void loadCudnn();
+/// Loads the driver (the system's if it drives a GPU of that version, else the compile-only one)
+/// and then the library; throws NoPlan.
+void loadCudnn(int version);
 const Cudnn &cudnn();
 
 /// Throws NoPlan with `what` and the library's own words.

@@ -19,8 +19,8 @@ template <> constexpr auto attributeType<char> = CUDNN_TYPE_CHAR;
 template <> constexpr auto attributeType<cudnnDataType_t> = CUDNN_TYPE_DATA_TYPE;
 template <> constexpr auto attributeType<cudnnConvolutionMode_t> = CUDNN_TYPE_CONVOLUTION_MODE;
 template <> constexpr auto attributeType<cudnnPointwiseMode_t> = CUDNN_TYPE_POINTWISE_MODE;
-template <> constexpr auto attributeType<cudnnReduceTensorOp_t> =
-    CUDNN_TYPE_REDUCTION_OPERATOR_TYPE;
+template <>
+constexpr auto attributeType<cudnnReduceTensorOp_t> = CUDNN_TYPE_REDUCTION_OPERATOR_TYPE;
 template <> constexpr auto attributeType<cudnnResampleMode_t> = CUDNN_TYPE_RESAMPLE_MODE;
 template <> constexpr auto attributeType<cudnnPaddingMode_t> = CUDNN_TYPE_PADDING_MODE;
 template <> constexpr auto attributeType<cudnnBackendNormMode_t> = CUDNN_TYPE_NORM_MODE;

@@ -54,12 +54,11 @@ static const char *objection(const std::vector<cudnnBackendNumericalNote_t> &not
 
 // "engine 7 (knob 2 = 3, knob 12 = 1)": knobs by the library's numbers.
 static std::string nameOf(const Descriptor &engine, const Descriptor &config) {
-  std::string name =
-      "engine " + std::to_string(engine.getNumber(CUDNN_ATTR_ENGINE_GLOBAL_INDEX));
+  std::string name = "engine " + std::to_string(engine.getNumber(CUDNN_ATTR_ENGINE_GLOBAL_INDEX));
   std::map<int64_t, int64_t> knobs;
   for (const Descriptor &choice :
-       config.getDescriptors(CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR,
-                             CUDNN_KNOB_TYPE_COUNTS)) {
+       config.getDescriptors(CUDNN_ATTR_ENGINECFG_KNOB_CHOICES,
+                             CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR, CUDNN_KNOB_TYPE_COUNTS)) {
     auto type = choice.getArray<cudnnBackendKnobType_t>(CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE);
     if (!type.empty())
       knobs[type[0]] = choice.getNumber(CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE);
@@ -80,13 +79,13 @@ std::vector<LibraryPlan> chooseEngines(const GraphBuilder &builder, const Descri
   int64_t limit = options.workspaceLimit;
 
   auto consider = [&](const Descriptor &config) {
-    auto engines = config.getDescriptors(CUDNN_ATTR_ENGINECFG_ENGINE,
-                                         CUDNN_BACKEND_ENGINE_DESCRIPTOR, 1);
+    auto engines =
+        config.getDescriptors(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR, 1);
     std::string name = nameOf(engines.at(0), config);
     if (!considered.insert(name).second)
       return;
-    auto notes = engines.at(0).getArray<cudnnBackendNumericalNote_t>(
-        CUDNN_ATTR_ENGINE_NUMERICAL_NOTE);
+    auto notes =
+        engines.at(0).getArray<cudnnBackendNumericalNote_t>(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE);
     if (const char *why = objection(notes, builder, options)) {
       ++refused[why];
       return;

@@ -72,9 +72,10 @@ int main() {
       if (device) {
         answer = answerTo(request, *device, options);
       } else {
-        loadCudnn();
+        auto description = request.at("device").get<std::string>();
+        loadCudnn(Json::parse(description).at("deviceVer").get<int>() / 10); // 860 is sm_86
         options = request.at("options").get<PlannerOptions>();
-        device.emplace(describeDevice(request.at("device").get<std::string>()));
+        device.emplace(describeDevice(description));
         answer = {{"version", cudnn().version}, {"driver", cudnn().driver}};
       }
     } catch (const std::exception &error) {

@@ -1,0 +1,32 @@
+//===- Segments.h - Parts of a tensor along an axis -----------------------===//
+#ifndef GC_COMPILER_KERNELS_SEGMENTS_H
+#define GC_COMPILER_KERNELS_SEGMENTS_H
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Value.h"
+
+namespace gc::kernels {
+
+/// A tensor cut along an axis: `outer` segments of `length` contiguous elements, every `stride`,
+/// the first at `offset`.
+struct Segments {
+  int64_t outer, length, stride, offset;
+
+  /// The part [first, first + size) of `axis` of a tensor.
+  static Segments of(llvm::ArrayRef<int64_t> shape, int64_t axis, int64_t first, int64_t size) {
+    int64_t inner = 1, outer = 1;
+    for (int64_t extent : shape.drop_front(axis + 1))
+      inner *= extent;
+    for (int64_t extent : shape.take_front(axis))
+      outer *= extent;
+    return {outer, size * inner, shape[axis] * inner, first * inner};
+  }
+};
+
+inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
+  return mlir::cast<mlir::RankedTensorType>(value.getType()).getShape();
+}
+
+} // namespace gc::kernels
+
+#endif // GC_COMPILER_KERNELS_SEGMENTS_H
