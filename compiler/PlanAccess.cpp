@@ -107,6 +107,8 @@ private:
       return;
     for (size_t i = 0; i < count; ++i) {
       const plan::View &view = *call.buffers()->Get(i);
+      if (int64_t(view.buffer()) == call.workspace())
+        continue; // the library's own, in the workspace
       uint64_t offset = view.offset() * elementBytes(view);
       part(view.buffer(), offset, bufferOf(view.buffer()).bytes() - offset,
            modeOf(call.access()->Get(i)));

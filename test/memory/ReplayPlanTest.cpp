@@ -212,7 +212,8 @@ TEST_F(ReplayPlan, FollowsLaunchesAndLibraryGraphs) {
   PlanReplay replayed = replay();
   EXPECT_TRUE(replayed.ok()) << replayed.error;
   // The second half of b is not written any more.
-  plan.micro_batch->commands[1]->operation.AsGraphCall()->buffers[1].mutate_offset(8);
+  plan.micro_batch->commands[1]->operation.AsGraphCall()->buffers[1] =
+      plan::View(static_cast<uint32_t>(b), 8);
   expectFault(*this, "bytes [192, 224) were never written");
   plan.micro_batch->commands[1]->operation.AsGraphCall()->access.pop_back();
   expectFault(*this, "does not say what its kernel reads and writes");
