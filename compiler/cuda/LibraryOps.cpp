@@ -161,35 +161,44 @@ const LibraryOp *LibraryOps::find(Operation *op) {
   auto found = answers.find(key);
   if (found == answers.end())
     found = answers.try_emplace(key, ask(op)).first;
-  return found->second.op ? &*found->second.op : nullptr;
+  const std::optional<LibraryOp> &chosen = lean ? found->second.leanest : found->second.op;
+  return chosen ? &*chosen : nullptr;
 }
 
 LibraryOps::Answer LibraryOps::ask(Operation *op) {
   Answer answer;
   answer.name = op->getName().stripDialect().str();
+  auto bound = [&](LibraryPlan plan, const Roles &roles) -> std::optional<LibraryOp> {
+    LibraryOp call;
+    call.name = answer.name;
+    call.plan = std::move(plan);
+    for (const LibraryPlan::Tensor &tensor : call.plan.tensors) {
+      auto role = roles.find(tensor.role);
+      if (role == roles.end()) {
+        answer.reason = "the op has no tensor '" + tensor.role + "'";
+        return std::nullopt;
+      }
+      call.bindings.push_back(role->second);
+    }
+    return call;
+  };
   auto take = [&](PlanAnswer planned, const Roles &roles) {
     if (!planned.plan) {
       answer.reason = planned.reason;
       return;
     }
-    LibraryOp call;
-    call.name = answer.name;
-    call.plan = std::move(*planned.plan);
-    for (const LibraryPlan::Tensor &tensor : call.plan.tensors) {
-      auto role = roles.find(tensor.role);
-      if (role == roles.end()) {
-        answer.reason = "the op has no tensor '" + tensor.role + "'";
-        return;
-      }
-      call.bindings.push_back(role->second);
-    }
-    answer.op = std::move(call);
+    // Alternatives come with ever less workspace.
+    LibraryPlan leanest =
+        planned.alternatives.empty() ? *planned.plan : std::move(planned.alternatives.back());
+    answer.op = bound(std::move(*planned.plan), roles);
+    answer.leanest = bound(std::move(leanest), roles);
   };
   if (auto convolution = convolutionCommand(op)) {
     take(planner->plan(graphOf(*convolution)), rolesOf(op, *convolution));
-    if (answer.op)
-      answer.op->needsBiasGradient =
-          convolution->direction == plan::Direction_BackwardWeights && convolution->bias >= 0;
+    for (std::optional<LibraryOp> *call : {&answer.op, &answer.leanest})
+      if (*call)
+        (*call)->needsBiasGradient =
+            convolution->direction == plan::Direction_BackwardWeights && convolution->bias >= 0;
   } else if (auto product = matMulCommand(op)) {
     take(planner->plan(graphOf(*product)), rolesOf(op, *product));
   } else if (isa<AttentionOp, AttentionGradOp>(op)) {
