@@ -1,6 +1,7 @@
 //===- LibraryOps.cpp - gc ops as graphs of the library -------------------===//
 #include "compiler/cuda/LibraryOps.h"
 #include "compiler/kernels/OpUses.h"
+#include "compiler/kernels/PoolWindows.h"
 #include "compiler/target/Products.h"
 
 using namespace mlir;
@@ -53,6 +54,18 @@ ProductGraph graphOf(const plan::MatMulT &p) {
   graph.residual = p.residual >= 0;
   graph.activation = activationOf(p.activation);
   graph.accumulate = p.accumulate;
+  return graph;
+}
+
+PoolGraph averageGraph(const kernels::PoolWindows &w, bool backward) {
+  PoolGraph graph;
+  graph.kind = PoolGraph::Kind::Average;
+  graph.backward = backward;
+  graph.batch = w.batch, graph.inH = w.height, graph.inW = w.width, graph.channels = w.channels;
+  graph.outH = w.outHeight, graph.outW = w.outWidth;
+  graph.kernelH = w.kernelHeight, graph.kernelW = w.kernelWidth;
+  graph.strideH = w.strideHeight, graph.strideW = w.strideWidth;
+  graph.padH = w.padHeight, graph.padW = w.padWidth;
   return graph;
 }
 
@@ -223,8 +236,17 @@ LibraryOps::Answer LibraryOps::ask(Operation *op) {
     take(planner->plan(graph),
          rolesInOrder(op, {"gradient", "input", "mean", "rstd", "weight", "input_gradient",
                            "weight_gradient", "bias_gradient"}));
+  } else if (auto pool = dyn_cast<AvgPoolOp>(op)) {
+    take(planner->plan(averageGraph(kernels::PoolWindows::of(pool, pool.getInput(), pool.getOutput()),
+                                    /*backward=*/false)),
+         rolesInOrder(op, {"input", "output"}));
+  } else if (auto pool = dyn_cast<AvgPoolGradOp>(op)) {
+    take(planner->plan(averageGraph(
+             kernels::PoolWindows::of(pool, pool.getInputGradient(), pool.getGradient()),
+             /*backward=*/true)),
+         rolesInOrder(op, {"gradient", "input_gradient"}));
   } else if (isa<MaxPoolOp, MaxPoolGradOp>(op)) {
-    answer.reason = "the library's indices are not our one-byte ones";
+    answer.reason = "what the library's one-byte indices mean is not documented";
   } else {
     answer.name.clear(); // nothing that the library could run
   }
