@@ -2,6 +2,7 @@
 #include "compiler/cuda/CudaTarget.h"
 #include "compiler/cuda/codegen/CompileKernels.h"
 #include "compiler/target/CommandWriter.h"
+#include "compiler/target/Products.h"
 #include "passes/analysis/Liveness.h"
 #include <nlohmann/json.hpp>
 
@@ -31,7 +32,9 @@ FailureOr<int64_t> CudaTarget::workspaceBytes(Operation *op) {
 }
 
 bool CudaTarget::prefersAccumulating(Operation *op, AccumulateProductOp accumulating) {
-  // Generated kernels add as well as they write. A library may not.
+  if (!convolutionCommand(accumulating) && !matMulCommand(accumulating))
+    return false;
+  // Generated products add as well as they write. A library may not.
   if (library.find(op) && !library.find(accumulating))
     return false;
   FailureOr<int64_t> apart = workspaceBytes(op), inside = workspaceBytes(accumulating);

@@ -167,8 +167,8 @@ llvm::StringMap<AssembledKernel> parseAssemblerReport(llvm::StringRef text) {
   return kernels;
 }
 
-llvm::Expected<AssembledPtx> assemblePtx(const Assembler &assembler, llvm::StringRef ptx,
-                                         llvm::StringRef target) {
+static llvm::Expected<AssembledPtx> assembleOnce(const Assembler &assembler, llvm::StringRef ptx,
+                                                 llvm::StringRef target, std::string registers) {
   auto directory = TemporaryDirectory::create();
   if (!directory)
     return directory.takeError();
@@ -180,7 +180,7 @@ llvm::Expected<AssembledPtx> assemblePtx(const Assembler &assembler, llvm::Strin
     return error;
   std::string gpu = "--gpu-name=" + target.str();
   auto outcome =
-      run(assembler.path, {gpu, "--verbose", "--output-file", output, input}, *directory);
+      run(assembler.path, {gpu, registers, "--verbose", "--output-file", output, input}, *directory);
   if (!outcome)
     return outcome.takeError();
   if (outcome->code != 0)
@@ -193,6 +193,32 @@ llvm::Expected<AssembledPtx> assemblePtx(const Assembler &assembler, llvm::Strin
   result.cubin.assign((*cubin)->getBufferStart(), (*cubin)->getBufferEnd());
   result.kernels = parseAssemblerReport(outcome->text);
   return result;
+}
+
+static int64_t spilled(const AssembledPtx &assembled) {
+  int64_t bytes = 0;
+  for (const auto &kernel : assembled.kernels)
+    bytes += kernel.second.spillBytes + kernel.second.stackBytes;
+  return bytes;
+}
+
+// The assembler prefers one more resident block to a few registers, and spills a word or two then. It
+// has a knob for how eagerly it uses registers; which setting avoids that differs from kernel to
+// kernel.
+llvm::Expected<AssembledPtx> assemblePtx(const Assembler &assembler, llvm::StringRef ptx,
+                                         llvm::StringRef target) {
+  AssembledPtx best;
+  for (int level : {5, 0, 3, 8, 10}) { // 5 is its default
+    auto assembled =
+        assembleOnce(assembler, ptx, target, "--register-usage-level=" + std::to_string(level));
+    if (!assembled)
+      return assembled.takeError();
+    if (best.cubin.empty() || spilled(*assembled) < spilled(best))
+      best = std::move(*assembled);
+    if (spilled(best) == 0)
+      break;
+  }
+  return best;
 }
 
 } // namespace gc::cuda
