@@ -30,6 +30,4 @@ mlir::LogicalResult emitBroadcast(BroadcastOp op, GpuKernels &kernels) { return 
 mlir::LogicalResult emitClassToken(ClassTokenOp op, GpuKernels &kernels) { return op->emitOpError("has no generated kernel for CUDA"); }
 mlir::LogicalResult emitEmbedding(EmbeddingOp op, GpuKernels &kernels) { return op->emitOpError("has no generated kernel for CUDA"); }
 mlir::LogicalResult emitEmbeddingGrad(EmbeddingGradOp op, GpuKernels &kernels) { return op->emitOpError("has no generated kernel for CUDA"); }
-mlir::LogicalResult emitAttention(AttentionOp op, GpuKernels &kernels) { return op->emitOpError("has no generated kernel for CUDA"); }
-mlir::LogicalResult emitAttentionGrad(AttentionGradOp op, GpuKernels &kernels) { return op->emitOpError("has no generated kernel for CUDA"); }
 } // namespace gc::cuda
