@@ -158,6 +158,14 @@ private:
   Value c, bias, residual;
 };
 
+/// Blocks that should fit a multiprocessor: as many as leave a thread the registers that it needs (so
+/// that nothing is spilled), which are more where elements are fetched one by one.
+int64_t blocksOf(const TileShape &tile, bool inVectors) {
+  if (tile.threads() == 256)
+    return inVectors ? 2 : 1;
+  return 384 / tile.threads();
+}
+
 /// Runs `body` where the condition holds; always, if it is known to.
 void whenNeeded(GpuBuilder &k, bool isNeeded, Expr condition, function_ref<void()> body) {
   if (isNeeded)
@@ -232,7 +240,9 @@ void addProduct(GpuKernels &kernels, const ProductKernel &product, const Product
     }
     TileOperand a = product.left(k, tile, buffers[0], batch);
     TileOperand b = product.right(k, tile, buffers[1], batch);
-    SmallVector<Expr> sums = sumProducts(k, tile, a, firstRow, b, firstColumn, begin, end);
+    k.atLeastBlocks(blocksOf(tile, a.width == 4 && b.width == 4));
+    SmallVector<Expr> sums = sumProducts(k, tile, a, firstRow, b, firstColumn, begin, end,
+                                         k.shared({stagingSize(tile)}));
 
     // Partial sums are stored as they are, one dense matrix after the other.
     ProductKernel partial;

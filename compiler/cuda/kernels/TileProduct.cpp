@@ -17,8 +17,10 @@ namespace {
 /// read or write vectors side by side.
 class SharedTile {
 public:
-  SharedTile(GpuBuilder &k, const TileOperand &operand, int64_t rows, int64_t depth, Expr firstRow)
-      : k(k), operand(operand), depth(depth), buffer(k.shared({2 * depth, rows + 4})) {
+  /// `begin` is where it starts in the buffer.
+  SharedTile(GpuBuilder &k, const TileOperand &operand, int64_t rows, int64_t depth, Expr firstRow,
+             Value buffer, int64_t begin)
+      : k(k), operand(operand), buffer(buffer), pitch(rows + 4), begin(begin) {
     int64_t threads = k.blockShape().count();
     int64_t count = rows * depth / (threads * operand.width);
     for (int64_t i = 0; i < count; ++i) {
@@ -46,18 +48,19 @@ public:
       fetched.push_back(operand.fetch(item.wanted, begin + item.depth));
   }
   size_t count() const { return items.size(); }
+  static int64_t size(int64_t rows, int64_t depth) { return 2 * depth * (rows + 4); }
 
   /// `first` is the first depth of one of the two halves.
   void store(ArrayRef<Expr> fetched, Expr first) const {
     for (auto [item, value] : llvm::zip_equal(items, fetched)) {
       Expr at = first + item.depth;
       if (operand.width == 1)
-        k.store(value, buffer, {at, item.row});
+        k.store(value, buffer, {place(at, item.row)});
       else if (!operand.alongDepth)
-        k.storeVector(value, buffer, {at, item.row});
+        k.storeVector(value, buffer, {place(at, item.row)});
       else
         for (int64_t i = 0; i < operand.width; ++i)
-          k.store(k.element(value, i), buffer, {at + double(i), item.row});
+          k.store(k.element(value, i), buffer, {place(at + double(i), item.row)});
     }
   }
 
@@ -65,7 +68,7 @@ public:
   SmallVector<Expr> fragment(Expr at, int64_t count, function_ref<Expr(int64_t)> rowOf) const {
     SmallVector<Expr> elements;
     for (int64_t i = 0; i < count; i += 4) {
-      Expr vector = k.loadVector(buffer, {at, rowOf(i)}, 4);
+      Expr vector = k.loadVector(buffer, {place(at, rowOf(i))}, 4);
       for (int64_t j = 0; j < 4; ++j)
         elements.push_back(k.element(vector, j));
     }
@@ -74,6 +77,7 @@ public:
 
 private:
   int64_t operandRows() const { return operand.alongDepth ? 1 : operand.width; }
+  Expr place(Expr depth, Expr row) const { return depth * double(pitch) + row + double(begin); }
 
   struct Item {
     Expr row, depth; // in the tile
@@ -81,10 +85,19 @@ private:
   };
   GpuBuilder &k;
   const TileOperand &operand;
-  int64_t depth;
   Value buffer;
+  int64_t pitch, begin;
   SmallVector<Item> items;
 };
+
+void addOuterProduct(GpuBuilder &k, ArrayRef<Expr> rows, ArrayRef<Expr> columns,
+                     MutableArrayRef<Expr> sums) {
+  for (auto [i, row] : llvm::enumerate(rows))
+    for (auto [j, column] : llvm::enumerate(columns)) {
+      Expr &sum = sums[i * columns.size() + j];
+      sum = k.fma(row, column, sum);
+    }
+}
 
 /// What `compute` gives where the condition, which is the same for the block, holds; else zeros.
 SmallVector<Expr> computeWhen(GpuBuilder &k, Expr condition,
@@ -155,48 +168,87 @@ ThreadTile::ThreadTile(GpuBuilder &k, const TileShape &tile) {
   firstColumn = warp % across * double(8 * tile.threadColumns) + lane % 8. * 4.;
 }
 
-SmallVector<Expr> sumProducts(GpuBuilder &k, const TileShape &tile, const TileOperand &a,
-                              Expr firstRow, const TileOperand &b, Expr firstColumn, Expr begin,
-                              Expr end) {
-  SharedTile left(k, a, tile.rows, tile.depth, firstRow);
-  SharedTile right(k, b, tile.columns, tile.depth, firstColumn);
-  ThreadTile mine(k, tile);
+/// Goes through the depth: brings the operands' tiles of a step to shared memory while `multiply`
+/// adds up what the step before brought. It gets the step's first depth, and where that is in the
+/// shared tiles.
+static SmallVector<Expr>
+forSteps(GpuBuilder &k, const TileShape &tile, ArrayRef<const SharedTile *> operands, Expr begin,
+         Expr end, ArrayRef<Expr> initial,
+         function_ref<void(Expr at, Expr half, MutableArrayRef<Expr> sums)> multiply) {
   // Steps take turns in the two halves of shared memory.
   auto halfOf = [&](Expr at) { return at / double(tile.depth) % 2. * double(tile.depth); };
   auto fetch = [&](Expr at) {
     return computeWhen(k, at < end, [&] {
       SmallVector<Expr> fetched;
-      left.fetch(at, fetched);
-      right.fetch(at, fetched);
+      for (const SharedTile *operand : operands)
+        operand->fetch(at, fetched);
       return fetched;
     });
   };
   auto store = [&](ArrayRef<Expr> fetched, Expr at) {
-    left.store(fetched.take_front(left.count()), halfOf(at));
-    right.store(fetched.drop_front(left.count()), halfOf(at));
+    for (const SharedTile *operand : operands) {
+      operand->store(fetched.take_front(operand->count()), halfOf(at));
+      fetched = fetched.drop_front(operand->count());
+    }
     k.barrier();
   };
-
   store(fetch(begin), begin);
-  SmallVector<Expr> zeros(tile.threadRows * tile.threadColumns, k.f32(0));
-  return k.loop(begin, end, tile.depth, zeros, [&](Expr at, ArrayRef<Expr> carried) {
+  return k.loop(begin, end, tile.depth, initial, [&](Expr at, ArrayRef<Expr> carried) {
     Expr next = at + double(tile.depth);
     SmallVector<Expr> fetched = fetch(next);
     SmallVector<Expr> sums(carried);
-    Expr half = halfOf(at);
+    multiply(at, halfOf(at), sums);
+    store(fetched, next);
+    return sums;
+  });
+}
+
+int64_t stagingSize(const TileShape &tile, bool rightOnly) {
+  return SharedTile::size(tile.columns, tile.depth) +
+         (rightOnly ? 0 : SharedTile::size(tile.rows, tile.depth));
+}
+
+SmallVector<Expr> sumProducts(GpuBuilder &k, const TileShape &tile, const TileOperand &a,
+                              Expr firstRow, const TileOperand &b, Expr firstColumn, Expr begin,
+                              Expr end, Value staging) {
+  SharedTile left(k, a, tile.rows, tile.depth, firstRow, staging, 0);
+  SharedTile right(k, b, tile.columns, tile.depth, firstColumn, staging,
+                   SharedTile::size(tile.rows, tile.depth));
+  ThreadTile mine(k, tile);
+  SmallVector<Expr> zeros(tile.threadRows * tile.threadColumns, k.f32(0));
+  return forSteps(k, tile, {&left, &right}, begin, end, zeros,
+                  [&](Expr, Expr half, MutableArrayRef<Expr> sums) {
     for (int64_t step = 0; step < tile.depth; ++step) {
       Expr now = half + double(step);
       auto rows = left.fragment(now, tile.threadRows, [&](int64_t i) { return mine.row(i); });
       auto columns =
           right.fragment(now, tile.threadColumns, [&](int64_t j) { return mine.column(j); });
-      for (int64_t i = 0; i < tile.threadRows; ++i)
-        for (int64_t j = 0; j < tile.threadColumns; ++j) {
-          Expr &sum = sums[i * tile.threadColumns + j];
-          sum = k.fma(rows[i], columns[j], sum);
-        }
+      addOuterProduct(k, rows, columns, sums);
     }
-    store(fetched, next);
-    return sums;
+  });
+}
+
+SmallVector<Expr> addProducts(GpuBuilder &k, const TileShape &tile, Value left,
+                              const TileOperand &b, Expr begin, Expr end, ArrayRef<Expr> sums,
+                              Value staging) {
+  SharedTile right(k, b, tile.columns, tile.depth, k.index(0), staging, 0);
+  ThreadTile mine(k, tile);
+  return forSteps(k, tile, {&right}, begin, end, sums,
+                  [&](Expr at, Expr half, MutableArrayRef<Expr> sums) {
+    // Four depths of a row at once.
+    for (int64_t group = 0; group < tile.depth; group += 4) {
+      SmallVector<Expr> vectors;
+      for (int64_t i = 0; i < tile.threadRows; ++i)
+        vectors.push_back(k.loadVector(left, {mine.row(i), at - begin + double(group)}, 4));
+      for (int64_t step = 0; step < 4; ++step) {
+        SmallVector<Expr> rows;
+        for (Expr vector : vectors)
+          rows.push_back(k.element(vector, step));
+        auto columns = right.fragment(half + double(group + step), tile.threadColumns,
+                                      [&](int64_t j) { return mine.column(j); });
+        addOuterProduct(k, rows, columns, sums);
+      }
+    }
   });
 }
 
