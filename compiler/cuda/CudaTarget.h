@@ -25,6 +25,7 @@ public:
                             std::vector<std::unique_ptr<plan::CommandT>> &commands) override;
   mlir::LogicalResult finish(plan::PlanT &plan, const std::string &dumpDirectory,
                              nlohmann::json &report) override;
+  bool setLean(bool lean) override { return library.setLean(lean); }
   std::optional<Roofline> roofline() const override;
 
 private:

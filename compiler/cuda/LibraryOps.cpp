@@ -1,6 +1,7 @@
 //===- LibraryOps.cpp - gc ops as graphs of the library -------------------===//
 #include "compiler/cuda/LibraryOps.h"
 #include "compiler/kernels/OpUses.h"
+#include "compiler/kernels/PoolWindows.h"
 #include "compiler/target/Products.h"
 
 using namespace mlir;
@@ -53,6 +54,18 @@ ProductGraph graphOf(const plan::MatMulT &p) {
   graph.residual = p.residual >= 0;
   graph.activation = activationOf(p.activation);
   graph.accumulate = p.accumulate;
+  return graph;
+}
+
+PoolGraph averageGraph(const kernels::PoolWindows &w, bool backward) {
+  PoolGraph graph;
+  graph.kind = PoolGraph::Kind::Average;
+  graph.backward = backward;
+  graph.batch = w.batch, graph.inH = w.height, graph.inW = w.width, graph.channels = w.channels;
+  graph.outH = w.outHeight, graph.outW = w.outWidth;
+  graph.kernelH = w.kernelHeight, graph.kernelW = w.kernelWidth;
+  graph.strideH = w.strideHeight, graph.strideW = w.strideWidth;
+  graph.padH = w.padHeight, graph.padW = w.padWidth;
   return graph;
 }
 
@@ -161,35 +174,44 @@ const LibraryOp *LibraryOps::find(Operation *op) {
   auto found = answers.find(key);
   if (found == answers.end())
     found = answers.try_emplace(key, ask(op)).first;
-  return found->second.op ? &*found->second.op : nullptr;
+  const std::optional<LibraryOp> &chosen = lean ? found->second.leanest : found->second.op;
+  return chosen ? &*chosen : nullptr;
 }
 
 LibraryOps::Answer LibraryOps::ask(Operation *op) {
   Answer answer;
   answer.name = op->getName().stripDialect().str();
+  auto bound = [&](LibraryPlan plan, const Roles &roles) -> std::optional<LibraryOp> {
+    LibraryOp call;
+    call.name = answer.name;
+    call.plan = std::move(plan);
+    for (const LibraryPlan::Tensor &tensor : call.plan.tensors) {
+      auto role = roles.find(tensor.role);
+      if (role == roles.end()) {
+        answer.reason = "the op has no tensor '" + tensor.role + "'";
+        return std::nullopt;
+      }
+      call.bindings.push_back(role->second);
+    }
+    return call;
+  };
   auto take = [&](PlanAnswer planned, const Roles &roles) {
     if (!planned.plan) {
       answer.reason = planned.reason;
       return;
     }
-    LibraryOp call;
-    call.name = answer.name;
-    call.plan = std::move(*planned.plan);
-    for (const LibraryPlan::Tensor &tensor : call.plan.tensors) {
-      auto role = roles.find(tensor.role);
-      if (role == roles.end()) {
-        answer.reason = "the op has no tensor '" + tensor.role + "'";
-        return;
-      }
-      call.bindings.push_back(role->second);
-    }
-    answer.op = std::move(call);
+    // Alternatives come with ever less workspace.
+    LibraryPlan leanest =
+        planned.alternatives.empty() ? *planned.plan : std::move(planned.alternatives.back());
+    answer.op = bound(std::move(*planned.plan), roles);
+    answer.leanest = bound(std::move(leanest), roles);
   };
   if (auto convolution = convolutionCommand(op)) {
     take(planner->plan(graphOf(*convolution)), rolesOf(op, *convolution));
-    if (answer.op)
-      answer.op->needsBiasGradient =
-          convolution->direction == plan::Direction_BackwardWeights && convolution->bias >= 0;
+    for (std::optional<LibraryOp> *call : {&answer.op, &answer.leanest})
+      if (*call)
+        (*call)->needsBiasGradient =
+            convolution->direction == plan::Direction_BackwardWeights && convolution->bias >= 0;
   } else if (auto product = matMulCommand(op)) {
     take(planner->plan(graphOf(*product)), rolesOf(op, *product));
   } else if (isa<AttentionOp, AttentionGradOp>(op)) {
@@ -214,8 +236,17 @@ LibraryOps::Answer LibraryOps::ask(Operation *op) {
     take(planner->plan(graph),
          rolesInOrder(op, {"gradient", "input", "mean", "rstd", "weight", "input_gradient",
                            "weight_gradient", "bias_gradient"}));
+  } else if (auto pool = dyn_cast<AvgPoolOp>(op)) {
+    take(planner->plan(averageGraph(kernels::PoolWindows::of(pool, pool.getInput(), pool.getOutput()),
+                                    /*backward=*/false)),
+         rolesInOrder(op, {"input", "output"}));
+  } else if (auto pool = dyn_cast<AvgPoolGradOp>(op)) {
+    take(planner->plan(averageGraph(
+             kernels::PoolWindows::of(pool, pool.getInputGradient(), pool.getGradient()),
+             /*backward=*/true)),
+         rolesInOrder(op, {"gradient", "input_gradient"}));
   } else if (isa<MaxPoolOp, MaxPoolGradOp>(op)) {
-    answer.reason = "the library's indices are not our one-byte ones";
+    answer.reason = "what the library's one-byte indices mean is not documented";
   } else {
     answer.name.clear(); // nothing that the library could run
   }

@@ -32,6 +32,13 @@ public:
   /// How the library runs the op; null where it does not. Valid for this object's life.
   const LibraryOp *find(mlir::Operation *op);
 
+  /// Whether find() gives the plan with the least workspace instead of the library's first choice.
+  /// False where there is no library.
+  bool setLean(bool value) {
+    lean = value && planner;
+    return lean == value;
+  }
+
   /// What ran through the library, and why the rest of what it might have run did not.
   struct Refusal {
     std::string name, reason;
@@ -45,13 +52,14 @@ public:
 
 private:
   struct Answer {
-    std::optional<LibraryOp> op;
+    std::optional<LibraryOp> op, leanest;
     std::string name, reason;
   };
   Answer ask(mlir::Operation *op);
 
   std::unique_ptr<LibraryPlanner> planner;
   std::string whyNone;
+  bool lean = false;
   llvm::StringMap<Answer> answers; // by what the op computes
 };
 

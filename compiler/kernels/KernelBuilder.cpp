@@ -133,6 +133,33 @@ SmallVector<Expr> KernelBuilder::loop(Expr begin, Expr end, int64_t step, ArrayR
   return results;
 }
 
+SmallVector<Expr>
+KernelBuilder::loopWhile(ArrayRef<Expr> initial, function_ref<Expr(ArrayRef<Expr>)> condition,
+                         function_ref<SmallVector<Expr>(ArrayRef<Expr>)> body) {
+  SmallVector<Value> start = values(initial);
+  auto wrapAll = [&](ValueRange range) {
+    SmallVector<Expr> wrapped;
+    for (Value value : range)
+      wrapped.push_back(wrap(value));
+    return wrapped;
+  };
+  // The callbacks insert through `builder`, wherever MLIR's own builder stands.
+  auto op = scf::WhileOp::create(
+      builder, location, TypeRange(ValueRange(start)), start,
+      [&](OpBuilder &inner, Location, ValueRange carried) {
+        OpBuilder::InsertionGuard guard(builder);
+        builder.setInsertionPointToEnd(inner.getInsertionBlock());
+        Expr goesOn = condition(wrapAll(carried));
+        scf::ConditionOp::create(builder, location, goesOn, carried);
+      },
+      [&](OpBuilder &inner, Location, ValueRange carried) {
+        OpBuilder::InsertionGuard guard(builder);
+        builder.setInsertionPointToEnd(inner.getInsertionBlock());
+        scf::YieldOp::create(builder, location, values(body(wrapAll(carried))));
+      });
+  return wrapAll(op.getResults());
+}
+
 void KernelBuilder::when(Expr condition, function_ref<void()> then,
                          function_ref<void()> otherwise) {
   auto op = scf::IfOp::create(builder, location, condition, bool(otherwise));

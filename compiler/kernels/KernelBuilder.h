@@ -93,6 +93,10 @@ public:
   llvm::SmallVector<Expr>
   loop(Expr begin, Expr end, int64_t step, llvm::ArrayRef<Expr> initial,
        llvm::function_ref<llvm::SmallVector<Expr>(Expr, llvm::ArrayRef<Expr>)> body);
+  /// A loop that goes on as long as `condition` of the carried values holds.
+  llvm::SmallVector<Expr>
+  loopWhile(llvm::ArrayRef<Expr> initial, llvm::function_ref<Expr(llvm::ArrayRef<Expr>)> condition,
+            llvm::function_ref<llvm::SmallVector<Expr>(llvm::ArrayRef<Expr>)> body);
   void when(Expr condition, llvm::function_ref<void()> then,
             llvm::function_ref<void()> otherwise = nullptr);
 

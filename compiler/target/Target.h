@@ -44,6 +44,10 @@ public:
   virtual mlir::LogicalResult finish(plan::PlanT &plan, const std::string &dumpDirectory,
                                      nlohmann::json &report) = 0;
 
+  /// From now on chooses what needs the least scratch, even where something else may be faster; or
+  /// again the fastest. False where there is no such choice.
+  virtual bool setLean(bool lean) { return !lean; }
+
   /// Bytes of the arena that belong to no op.
   virtual int64_t reserveBytes() const { return 0; }
 

@@ -135,8 +135,11 @@ Result<void> Trainer::compute(const Loader::MicroBatch &loaded,
   if (Result<void> started = (executor.*start)(loaded.slot); !started)
     return started;
   loadAhead();
-  if (Result<void> done = executor.finishMicroBatch(); !done)
+  if (Result<void> done = executor.finishMicroBatch(); !done) {
+    if (ahead && !*ahead)
+      return ahead->error(); // it came first, and may be why
     return done;
+  }
   loader->release();
   return {};
 }

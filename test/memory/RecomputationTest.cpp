@@ -79,7 +79,9 @@ protected:
     EXPECT_EQ(report.memory.allocationsInStep, 0u);
     if (onCuda) { // the host's memory holds none of it
       ASSERT_TRUE(report.memory.device);
-      EXPECT_EQ(report.memory.device->arenaBytes, report.memory.predictedPeakBytes);
+      constexpr uint64_t granule = 2 << 20; // drivers hand out memory in such pieces
+      EXPECT_GE(report.memory.device->arenaBytes, report.memory.predictedPeakBytes);
+      EXPECT_LT(report.memory.device->arenaBytes, report.memory.predictedPeakBytes + granule);
       return;
     }
     // What the system charged: the arena, whole pages of it, and little else.

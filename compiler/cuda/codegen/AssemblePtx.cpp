@@ -20,8 +20,8 @@ public:
   static llvm::Expected<TemporaryDirectory> create() {
     TemporaryDirectory directory;
     if (std::error_code code = llvm::sys::fs::createUniqueDirectory("gc-ptxas", directory.path))
-      return llvm::createStringError(code, "cannot create a temporary directory: " +
-                                               code.message());
+      return llvm::createStringError(code,
+                                     "cannot create a temporary directory: " + code.message());
     return directory;
   }
   TemporaryDirectory(TemporaryDirectory &&other) : path(std::exchange(other.path, {})) {}
@@ -179,7 +179,8 @@ llvm::Expected<AssembledPtx> assemblePtx(const Assembler &assembler, llvm::Strin
       }))
     return error;
   std::string gpu = "--gpu-name=" + target.str();
-  auto outcome = run(assembler.path, {gpu, "--verbose", "--output-file", output, input}, *directory);
+  auto outcome =
+      run(assembler.path, {gpu, "--verbose", "--output-file", output, input}, *directory);
   if (!outcome)
     return outcome.takeError();
   if (outcome->code != 0)

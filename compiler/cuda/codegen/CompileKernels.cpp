@@ -48,8 +48,7 @@ struct Shard {
 /// Moves the kernels into gpu.modules of a few kernels with indices of one width. A few: enough to
 /// balance the threads, so that what LLVM and the assembler do for each module does not count.
 /// Fixed, so that the result does not depend on the number of threads.
-std::vector<Shard> dealIntoShards(gpu::GPUModuleOp kernels,
-                                  ArrayRef<KernelSignature> signatures) {
+std::vector<Shard> dealIntoShards(gpu::GPUModuleOp kernels, ArrayRef<KernelSignature> signatures) {
   constexpr size_t shardSize = 8;
   std::vector<Shard> shards;
   OpBuilder builder(kernels);
@@ -99,8 +98,8 @@ llvm::Error compileShard(Shard &shard, size_t index, const Assembler &assembler,
 /// Compiles all shards; the first error in their order is returned.
 llvm::Error compileShards(MutableArrayRef<Shard> shards, const Assembler &assembler,
                           const CodegenOptions &options) {
-  size_t threads = std::clamp<size_t>(std::max(1, options.threads), 1,
-                                      std::max<size_t>(1, shards.size()));
+  size_t threads =
+      std::clamp<size_t>(std::max(1, options.threads), 1, std::max<size_t>(1, shards.size()));
   std::vector<std::string> errors(shards.size());
   std::atomic<size_t> next = 0;
   auto work = [&] {

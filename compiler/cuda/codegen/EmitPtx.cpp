@@ -46,9 +46,9 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const DeviceM
   // Products are rounded (mul.rn) unless the kernel says math.fma: whether they are must not depend
   // on what stands next to them, or a recomputed value differs from the first one.
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
-      llvm::Triple(triple), device.target, ptxVersion(device), options, std::nullopt, std::nullopt,
-      llvm::CodeGenOptLevel::Aggressive));
+  std::unique_ptr<llvm::TargetMachine> machine(
+      target->createTargetMachine(llvm::Triple(triple), device.target, ptxVersion(device), options,
+                                  std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
   if (!machine)
     return llvm::createStringError("LLVM cannot create a target machine for " +
                                    llvm::Twine(device.target));
@@ -157,8 +157,7 @@ llvm::Expected<EmittedPtx> emitPtx(gpu::GPUModuleOp kernels, ArrayRef<KernelSign
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream stream(text);
   llvm::legacy::PassManager passes;
-  if ((*machine)->addPassesToEmitFile(passes, stream, nullptr,
-                                      llvm::CodeGenFileType::AssemblyFile))
+  if ((*machine)->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile))
     return llvm::createStringError("LLVM's target cannot emit PTX");
   passes.run(*module);
   if (!errors.empty())

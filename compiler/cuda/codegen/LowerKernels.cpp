@@ -69,11 +69,8 @@ public:
         loops.push_back(loop);
     });
     for (scf::ForOp loop : loops)
-      if (!loop.getStaticTripCount()) {
+      if (failed(loopUnrollFull(loop))) {
         loop.emitError("cannot unroll a loop whose bounds are not constant; take gc.unroll away");
-        return signalPassFailure();
-      } else if (failed(loopUnrollFull(loop))) {
-        loop.emitError("cannot be unrolled");
         return signalPassFailure();
       }
   }
@@ -125,8 +122,7 @@ public:
     MLIRContext *context = &getContext();
     LowerToLLVMOptions options(context);
     options.useBarePtrCallConv = true;
-    options.overrideIndexBitwidth(
-        kernels->getAttrOfType<IntegerAttr>(indexBitsAttribute).getInt());
+    options.overrideIndexBitwidth(kernels->getAttrOfType<IntegerAttr>(indexBitsAttribute).getInt());
     LLVMTypeConverter converter(context, options);
     configureGpuToNVVMTypeConverter(converter);
 
@@ -156,10 +152,10 @@ public:
 
 void registerKernelDialects(MLIRContext &context) {
   DialectRegistry registry;
-  registry.insert<affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect,
-                  gpu::GPUDialect, index::IndexDialect, LLVM::LLVMDialect, math::MathDialect,
-                  memref::MemRefDialect, NVVM::NVVMDialect, scf::SCFDialect, ub::UBDialect,
-                  vector::VectorDialect>();
+  registry
+      .insert<affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect, gpu::GPUDialect,
+              index::IndexDialect, LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
+              NVVM::NVVMDialect, scf::SCFDialect, ub::UBDialect, vector::VectorDialect>();
   registerBuiltinDialectTranslation(registry);
   registerGPUDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);

@@ -1,8 +1,8 @@
 //===- LibraryGraphs.h - what we ask the library to plan --------*- C++ -*-===//
 //
 // One plain struct for each family of ops. Images are NHWC, filters OHWI, as in the dialect; every
-// tensor is dense unless strides are given. Statistics, log-sum-exps and norms' parameters are f32
-// whatever the type of the activations.
+// tensor is dense unless strides are given, and starts at a multiple of 16 bytes. Statistics,
+// log-sum-exps and norms' parameters are f32 whatever the type of the activations.
 //
 //===----------------------------------------------------------------------===//
 #ifndef GC_COMPILER_CUDA_LIBRARY_LIBRARYGRAPHS_H

@@ -16,34 +16,32 @@ struct LibraryPlanner::State {
   PlannerProcess process;
   std::unordered_map<std::string, PlanAnswer> answers;
 
-  /// Null, and `reason` set, when there is no answer.
-  Json ask(const Json &request, std::string &reason) {
+  /// Gives the answer to `read`; false, and `reason` set, when there is none to read.
+  template <typename Read> bool ask(const Json &request, std::string &reason, Read read) {
     auto line = process.ask(request.dump(), reason);
     if (!line)
-      return nullptr;
-    Json answer = Json::parse(*line, nullptr, false);
-    if (answer.is_discarded()) {
-      reason = "the planner's answer is no JSON";
-      return nullptr;
+      return false;
+    try {
+      Json answer = Json::parse(*line);
+      if (answer.contains("reason")) {
+        reason = answer["reason"].get<std::string>();
+        return false;
+      }
+      read(answer);
+      return true;
+    } catch (const Json::exception &error) {
+      reason = std::string("the planner's answer is not understood: ") + error.what();
+      return false;
     }
-    if (answer.contains("reason")) {
-      reason = answer["reason"].get<std::string>();
-      return nullptr;
-    }
-    return answer;
   }
 
   bool start(std::string &reason) {
     if (process.running())
       return true;
-    if (!process.start(helper, reason))
-      return false;
-    Json answer = ask(opening, reason);
-    if (answer.is_null())
-      return false;
-    version = answer["version"].get<std::string>();
-    driver = answer["driver"].get<std::string>();
-    return true;
+    return process.start(helper, reason) && ask(opening, reason, [&](const Json &answer) {
+             version = answer.at("version").get<std::string>();
+             driver = answer.at("driver").get<std::string>();
+           });
   }
 
   template <typename Graph> PlanAnswer plan(const char *kind, const Graph &graph) {
@@ -51,13 +49,11 @@ struct LibraryPlanner::State {
     request[kind] = graph;
     auto [place, isNew] = answers.try_emplace(request.dump());
     PlanAnswer &result = place->second;
-    if (!isNew || !start(result.reason))
-      return result;
-    Json answer = ask(request, result.reason);
-    if (answer.is_null())
-      return result;
-    result.plan = answer["plan"].get<LibraryPlan>();
-    result.alternatives = answer["alternatives"].get<std::vector<LibraryPlan>>();
+    if (isNew && start(result.reason))
+      ask(request, result.reason, [&](const Json &answer) {
+        result.plan = answer.at("plan").get<LibraryPlan>();
+        result.alternatives = answer.at("alternatives").get<std::vector<LibraryPlan>>();
+      });
     return result;
   }
 };
@@ -104,14 +100,13 @@ PlanAnswer LibraryPlanner::plan(const AttentionGraph &graph) {
 PlanAnswer LibraryPlanner::plan(const PoolGraph &graph) { return state->plan("pool", graph); }
 
 std::optional<int64_t> LibraryPlanner::restore(const std::string &plan, std::string &reason) {
-  if (!state->start(reason))
-    return std::nullopt;
+  std::optional<int64_t> workspace;
   Json request;
   request["restore"] = plan;
-  Json answer = state->ask(request, reason);
-  if (answer.is_null())
-    return std::nullopt;
-  return answer["workspace"].get<int64_t>();
+  if (state->start(reason))
+    state->ask(request, reason,
+               [&](const Json &answer) { workspace = answer.at("workspace").get<int64_t>(); });
+  return workspace;
 }
 
 const std::string &LibraryPlanner::libraryVersion() const { return state->version; }

@@ -46,7 +46,8 @@ struct LibraryPlan {
 struct PlanAnswer {
   std::optional<LibraryPlan> plan; // the heuristics' first choice that is allowed
   std::string reason;              // why there is none
-  /// Others with ever less workspace, best first.
+  /// Others in the heuristics' order, each with half the workspace of the one before or less, down
+  /// to what is not worth saving (1 MiB).
   std::vector<LibraryPlan> alternatives;
 };
 
@@ -56,7 +57,7 @@ struct PlannerOptions {
   /// Engines that round f32 operands (TF32 tensor cores, down-conversion).
   bool allowTf32 = false;
   int64_t workspaceLimit = int64_t(1) << 40;
-  int maxAlternatives = 2;
+  int maxAlternatives = 8;
   /// The process that plans; empty: gc-cudnn-plan beside this program.
   std::string helper;
 };

@@ -7,7 +7,7 @@
 
 namespace gc::cuda {
 
-// A workspace below this is nothing to save on.
+// A workspace up to this is nothing to save on.
 constexpr int64_t worthLess = 1 << 20;
 
 Descriptor describeDevice(const std::string &json) {
@@ -41,9 +41,8 @@ static const char *objection(const std::vector<cudnnBackendNumericalNote_t> &not
     return "not deterministic";
   if (options.allowTf32)
     return nullptr;
-  if (!graph.hasProduct())
-    return nullptr;
-  if (graph.dataType() == CUDNN_DATA_FLOAT && has(CUDNN_NUMERICAL_NOTE_TENSOR_CORE))
+  if (graph.dataType() == CUDNN_DATA_FLOAT && graph.hasProduct() &&
+      has(CUDNN_NUMERICAL_NOTE_TENSOR_CORE))
     return "TF32";
   if (has(CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS))
     return "rounds its operands";
@@ -90,16 +89,19 @@ std::vector<LibraryPlan> chooseEngines(const GraphBuilder &builder, const Descri
       ++refused[why];
       return;
     }
+    // Known before anything is compiled, which can take seconds.
+    int64_t own = config.getNumber(CUDNN_ATTR_ENGINECFG_WORKSPACE_SIZE);
+    int64_t start = builder.scratches.empty() ? own : (own + 255) / 256 * 256;
+    if (start + builder.scratchBytes > limit) {
+      ++refused["more workspace than allowed"];
+      return;
+    }
     Descriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
     plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, config)
         .set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, device)
         .finalize("building the plan");
-    int64_t own = plan.getNumber(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE);
-    int64_t start = builder.scratches.empty() ? own : (own + 255) / 256 * 256;
-    if (start + builder.scratchBytes > limit) {
-      ++refused[plans.empty() ? "more workspace than allowed" : "no less workspace"];
-      return;
-    }
+    if (plan.getNumber(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE) != own)
+      throw NoPlan("building the plan: " + name + " needs another workspace than it said");
     auto text = plan.getArray<char>(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION);
     LibraryPlan result{std::string(text.data(), strnlen(text.data(), text.size())),
                        start + builder.scratchBytes,
@@ -109,8 +111,7 @@ std::vector<LibraryPlan> chooseEngines(const GraphBuilder &builder, const Descri
                        builder.scratches};
     for (auto &scratch : result.scratch)
       scratch.offset += start;
-    // Alternatives must need less, and be worth it: some take seconds to compile.
-    limit = result.workspaceBytes > worthLess ? result.workspaceBytes - 1 : -1;
+    limit = result.workspaceBytes > worthLess ? result.workspaceBytes / 2 : -1;
     plans.push_back(std::move(result));
   };
 
@@ -122,7 +123,7 @@ std::vector<LibraryPlan> chooseEngines(const GraphBuilder &builder, const Descri
       failure = error.what();
     }
     for (const Descriptor &config : configs) {
-      if (limit < 0 || int(plans.size()) > options.maxAlternatives)
+      if (!plans.empty() && (limit < 0 || int(plans.size()) > options.maxAlternatives))
         return plans;
       try {
         consider(config);

@@ -10,7 +10,7 @@ namespace gc::cuda {
 Descriptor describeDevice(const std::string &json);
 
 /// The first allowed choice of the heuristics that builds and fits the workspace limit, then others
-/// with ever less workspace. Never empty: throws NoPlan with what was tried.
+/// with half the workspace or less, each. Never empty: throws NoPlan with what was tried.
 std::vector<LibraryPlan> chooseEngines(const GraphBuilder &graph, const Descriptor &device,
                                        const PlannerOptions &options);
 

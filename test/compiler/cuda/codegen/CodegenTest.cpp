@@ -27,7 +27,6 @@ protected:
   }
 };
 
-
 TEST_F(CudaCodegenTest, VectorsAreOneAccess) {
   std::string ptx = ptxOf(elementwise);
   EXPECT_EQ(count(ptx, R"(ld\.global\.nc\.v4\.b32)"), 1) << ptx;
@@ -111,7 +110,8 @@ TEST_F(CudaCodegenTest, EveryTargetAssemblesWithoutSpills) {
     if (images->images[0].cubin.empty())
       GTEST_SKIP() << images->assembler;
     EXPECT_EQ(images->assembler.substr(0, 6), "ptxas ");
-    const char *names[] = {"elementwise", "transpose", "warp_sum", "dynamic_shared", "math", "matmul"};
+    const char *names[] = {"elementwise",    "transpose", "warp_sum",
+                           "dynamic_shared", "math",      "matmul"};
     ASSERT_EQ(images->resources.size(), std::size(names));
     for (size_t i = 0; i < std::size(names); ++i) {
       const KernelResources &kernel = images->resources[i];
@@ -119,7 +119,8 @@ TEST_F(CudaCodegenTest, EveryTargetAssemblesWithoutSpills) {
       EXPECT_GT(kernel.registers, 0) << kernel.name << " " << device.target;
       EXPECT_EQ(kernel.spillBytes, 0) << kernel.name << " " << device.target;
       EXPECT_EQ(kernel.stackBytes, 0) << kernel.name << " " << device.target;
-      EXPECT_EQ(kernel.constantBytes > 0, device.version < 90) << kernel.name << " " << device.target;
+      EXPECT_EQ(kernel.constantBytes > 0, device.version < 90)
+          << kernel.name << " " << device.target;
       EXPECT_GT(kernel.blocksPerMultiprocessor, 0) << kernel.name << " " << device.target;
     }
     EXPECT_EQ(images->resources[1].sharedBytes, 4224);
@@ -156,7 +157,8 @@ TEST_F(CudaCodegenTest, MinBlocksBoundRegisters) {
 TEST_F(CudaCodegenTest, ResultDoesNotDependOnThreads) {
   std::string text;
   for (int i = 0; i < 20; ++i)
-    text += replace(i % 2 ? transpose : elementwise, "gpu.func @", "gpu.func @k" + std::to_string(i));
+    text +=
+        replace(i % 2 ? transpose : elementwise, "gpu.func @", "gpu.func @k" + std::to_string(i));
   std::vector<KernelImages> results;
   for (int threads : {1, 3, 1}) {
     CodegenOptions options;

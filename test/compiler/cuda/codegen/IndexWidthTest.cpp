@@ -57,8 +57,8 @@ TEST_F(IndexWidthTest, Buffers) {
 
 TEST_F(IndexWidthTest, Products) {
   const char *body = "%i = arith.muli %b, %c : index"; // 4095 * c
-  EXPECT_TRUE(fit(body, "524416"));  // 2147483520
-  EXPECT_FALSE(fit(body, "524417")); // 2147487615
+  EXPECT_TRUE(fit(body, "524416"));                    // 2147483520
+  EXPECT_FALSE(fit(body, "524417"));                   // 2147487615
 }
 
 TEST_F(IndexWidthTest, CountersGoOneStepFurther) {
@@ -77,7 +77,8 @@ TEST_F(IndexWidthTest, UnboundedValues) {
   EXPECT_FALSE(fit(R"(%v = memref.load %m[%t] : memref<8xi64>
                       %i = arith.index_cast %v : i64 to index)"));
   EXPECT_TRUE(fit(R"(%v = memref.load %l[%t] : memref<8xi32>
-                     %i = arith.index_cast %v : i32 to index)"));
+                     %j = arith.index_cast %v : i32 to index
+                     %i = arith.shrsi %j, %one : index)"));
   EXPECT_FALSE(fit(R"(%i = scf.for %k = %zero to %b step %one iter_args(%s = %t) -> index {
                         %u = arith.addi %s, %b : index
                         scf.yield %u : index
