@@ -23,7 +23,10 @@ config.environment["GC_DATASETS"] = os.path.join(config.gc_build_dir, "test", "n
 config.environment["OMP_WAIT_POLICY"] = "passive"
 # Scripts of test/tools: %exits CODE COMMAND..., and the folder of the others.
 # A folder with the emulated GPU's driver, for LD_LIBRARY_PATH.
-config.substitutions.append(("%emulator", os.path.join(config.gc_build_dir, "lib", "emulator")))
+emulator = os.path.join(config.gc_build_dir, "lib", "emulator")
+config.substitutions.append(("%emulator", emulator))
+# %emulated COMMAND...: on a machine with the emulated GPU.
+config.substitutions.append(("%emulated", f"env LD_LIBRARY_PATH={emulator}"))
 inputs = os.path.join(config.test_source_root, "tools", "Inputs")
 config.substitutions.append(("%exits", f"{sys.executable} {inputs}/exits.py"))
 config.substitutions.append(("%inputs", inputs))

@@ -1,6 +1,6 @@
 //===- CudaTarget.cpp - gc ops as commands for CUDA -----------------------===//
 #include "compiler/cuda/CudaTarget.h"
-#include "compiler/cuda/codegen/CompileKernels.h"
+#include "compiler/cuda/StoreKernels.h"
 #include "compiler/target/CommandWriter.h"
 #include "compiler/target/Products.h"
 #include "passes/analysis/Liveness.h"
@@ -47,16 +47,7 @@ bool CudaTarget::prefersAccumulating(Operation *op, AccumulateProductOp accumula
 
 LogicalResult CudaTarget::launch(const KernelLaunch &launch, std::vector<uint32_t> buffers,
                                  CommandWriter &writer) {
-  plan::LaunchT command;
-  command.kernel = launch.kernel;
-  command.buffers = std::move(buffers);
-  command.access = planAccess(launch.access);
-  auto extent = [](const Extent &e) {
-    return std::make_unique<plan::Extent>(uint32_t(e.x), uint32_t(e.y), uint32_t(e.z));
-  };
-  command.grid = extent(launch.grid);
-  command.block = extent(launch.block);
-  writer.add(std::move(command));
+  writer.add(launchCommand(launch, std::move(buffers)));
   if (uses.size() <= launch.kernel)
     uses.resize(launch.kernel + 1);
   Use &use = uses[launch.kernel];
@@ -163,25 +154,9 @@ LogicalResult CudaTarget::finish(plan::PlanT &plan, const std::string &dumpDirec
   if (failed(compiled))
     return failure();
 
-  // Images group kernels as it suits the assembler; commands name symbols.
-  plan.kernels = std::make_unique<plan::KernelsT>();
-  llvm::StringMap<uint32_t> symbols;
-  for (KernelImage &image : compiled->images) {
-    auto stored = std::make_unique<plan::KernelImageT>();
-    stored->first_symbol = uint32_t(plan.kernels->symbols.size());
-    stored->ptx = std::move(image.ptx);
-    stored->cubin = std::move(image.cubin);
-    plan.kernels->images.push_back(std::move(stored));
-    for (std::string &symbol : image.symbols) {
-      symbols[symbol] = uint32_t(plan.kernels->symbols.size());
-      plan.kernels->symbols.push_back(std::move(symbol));
-    }
-  }
-  forLaunches(plan, [&](plan::LaunchT &launch) {
-    const KernelResources &kernel = compiled->resources[launch.kernel];
-    launch.shared_bytes = uint32_t(kernel.dynamicSharedBytes);
-    launch.kernel = symbols.lookup(kernel.name);
-  });
+  SmallVector<plan::LaunchT *> launches;
+  forLaunches(plan, [&](plan::LaunchT &launch) { launches.push_back(&launch); });
+  plan.kernels = std::make_unique<plan::KernelsT>(storeKernels(*compiled, launches));
   plan.graphs = std::move(graphs);
   plan.target = std::make_unique<plan::TargetT>();
   plan.target->device = "cuda";

@@ -36,6 +36,8 @@ Result<void> checkOutputs(const TrainOptions &options);
 /// write to). Weights, checkpoint and report are written at the end and on an interrupt; a run that
 /// fails in between writes its report and leaves every file of before as it was.
 Result<void> trainPlan(const PlanFile &plan, const TrainOptions &options);
+/// The same for callers that look at the report themselves.
+Result<void> trainPlan(const PlanFile &plan, const TrainOptions &options, TrainingReport &report);
 
 /// The same on any executor, which the caller has made after opening the data.
 Result<void> trainOn(StepExecutor &executor, const PlanInputs &inputs, const DataSource &data,

@@ -81,7 +81,8 @@ using Observer = std::function<Result<void>(const std::vector<TensorBits> &)>;
 using Check = std::function<Result<void>(const plan::Plan &, uint64_t steps)>;
 
 Result<void> runSteps(const PlanFile &asked, const TrainOptions &options, TrainingReport &report,
-                      const Check &check, const Observer &observe) {
+                      const Check &check, const Observer &observe,
+                      const ChangeVariables &change = nullptr) {
   Result<PlanFile> plan = withGradientCopies(asked);
   if (!plan)
     return plan.error();
@@ -119,6 +120,9 @@ Result<void> runSteps(const PlanFile &asked, const TrainOptions &options, Traini
     return done;
   if (!options.load.empty())
     if (Result<void> done = store->load(options.load); !done)
+      return done;
+  if (change)
+    if (Result<void> done = change(plan->get(), executor); !done)
       return done;
   if (Result<void> done = executor.runOnce(); !done)
     return done;
@@ -159,14 +163,16 @@ Result<void> checkMemory(const plan::Plan &plan, uint64_t steps) {
 
 } // namespace
 
-Result<StateRecord> recordSteps(const PlanFile &plan, const TrainOptions &options) {
+Result<StateRecord> recordSteps(const PlanFile &plan, const TrainOptions &options,
+                                const ChangeVariables &change) {
   StateRecord record;
   TrainingReport report;
   Result<void> done = runSteps(plan, options, report, checkMemory,
                                [&](const std::vector<TensorBits> &state) -> Result<void> {
                                  record.add(state);
                                  return {};
-                               });
+                               },
+                               change);
   if (!done)
     return done.error();
   return record;

@@ -265,6 +265,31 @@ void addBiasGradient(GpuKernels &kernels, const Spec &c, BufferUse gradient,
 
 } // namespace
 
+void addConvolution(GpuKernels &kernels, const Spec &c, const ConvolutionUses &uses) {
+  ProductKernel product;
+  switch (c.direction) {
+  case plan::Direction_Forward:
+    product = forward(c);
+    product.a = uses.input, product.b = uses.filter, product.c = uses.output;
+    product.bias = uses.bias, product.residual = uses.residual;
+    product.activation = c.activation;
+    break;
+  case plan::Direction_BackwardData:
+    product = gradientOfInput(c);
+    product.a = uses.output, product.b = uses.filter, product.c = uses.input;
+    break;
+  case plan::Direction_BackwardWeights:
+    product = gradientOfFilter(c);
+    product.a = uses.output, product.b = uses.input, product.c = uses.filter;
+    break;
+  }
+  product.flops = 2. * double(pixelsOut(c)) * double(c.out_c) * double(filterSize(c));
+  product.accumulate = c.accumulate;
+  addProduct(kernels, product);
+  if (c.direction == plan::Direction_BackwardWeights && uses.bias)
+    addBiasGradient(kernels, c, uses.output, *uses.bias);
+}
+
 LogicalResult emitConvolution(Operation *op, const Spec &c, GpuKernels &kernels) {
   Operation *inside = op;
   if (auto accumulating = dyn_cast<AccumulateProductOp>(op))
@@ -277,34 +302,27 @@ LogicalResult emitConvolution(Operation *op, const Spec &c, GpuKernels &kernels)
     return inside == op ? kernels.result(index, {elements})
                         : kernels.variable(index, {elements}, operand(0).element);
   };
-  ProductKernel product;
+  ConvolutionUses uses;
   switch (c.direction) {
   case plan::Direction_Forward: {
-    product = forward(c);
-    product.a = operand(0), product.b = operand(1);
+    uses.input = operand(0), uses.filter = operand(1), uses.output = result(0);
     unsigned next = 2;
     if (c.bias >= 0)
-      product.bias = operand(next++);
+      uses.bias = operand(next++);
     if (c.residual >= 0)
-      product.residual = operand(next++);
-    product.activation = c.activation;
+      uses.residual = operand(next++);
     break;
   }
   case plan::Direction_BackwardData:
-    product = gradientOfInput(c);
-    product.a = operand(0), product.b = operand(1);
+    uses.output = operand(0), uses.filter = operand(1), uses.input = result(0);
     break;
   case plan::Direction_BackwardWeights:
-    product = gradientOfFilter(c); // operands are the input, then the output's gradient
-    product.a = operand(1), product.b = operand(0);
+    uses.input = operand(0), uses.output = operand(1), uses.filter = result(0);
+    if (c.bias >= 0)
+      uses.bias = result(1);
     break;
   }
-  product.flops = 2. * double(pixelsOut(c)) * double(c.out_c) * double(filterSize(c));
-  product.c = result(0);
-  product.accumulate = c.accumulate;
-  addProduct(kernels, product);
-  if (c.direction == plan::Direction_BackwardWeights && c.bias >= 0)
-    addBiasGradient(kernels, c, product.a, result(1));
+  addConvolution(kernels, c, uses);
   return success();
 }
 

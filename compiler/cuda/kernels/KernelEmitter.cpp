@@ -38,16 +38,19 @@ static void addBiasGradient(Operation *op, GpuKernels &kernels) {
   addSumOverRows(kernels, "bias", kernels.operand(1, {rows, channels}), result, accumulating);
 }
 
-KernelEmitter::KernelEmitter(MLIRContext *context) {
+OwningOpRef<ModuleOp> makeKernelModule(MLIRContext *context, KernelModule &built) {
   context->loadDialect<arith::ArithDialect, gpu::GPUDialect, math::MathDialect,
                        memref::MemRefDialect, scf::SCFDialect, vector::VectorDialect>();
   OpBuilder builder(context);
   Location location = builder.getUnknownLoc();
-  owned = ModuleOp::create(location);
+  OwningOpRef<ModuleOp> owned = ModuleOp::create(location);
   built.module = *owned;
   builder.setInsertionPointToStart(owned->getBody());
   built.kernels = gpu::GPUModuleOp::create(builder, location, "kernels");
+  return owned;
 }
+
+KernelEmitter::KernelEmitter(MLIRContext *context) : owned(makeKernelModule(context, built)) {}
 
 FailureOr<int64_t> KernelEmitter::workspaceBytes(Operation *op) {
   std::string key = keyOf(op, {});

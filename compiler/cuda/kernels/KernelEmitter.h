@@ -7,6 +7,9 @@
 
 namespace gc::cuda {
 
+/// An empty module of kernels, which `built` then adds to. Loads the dialects that they need.
+mlir::OwningOpRef<mlir::ModuleOp> makeKernelModule(mlir::MLIRContext *context, KernelModule &built);
+
 /// Collects the kernels of a plan: emit every op, then compile `module()`.
 class KernelEmitter {
 public:
@@ -32,8 +35,8 @@ public:
   unsigned size() const { return built.count; }
 
 private:
-  mlir::OwningOpRef<mlir::ModuleOp> owned;
   KernelModule built;
+  mlir::OwningOpRef<mlir::ModuleOp> owned;
   llvm::StringMap<llvm::SmallVector<KernelLaunch>> emitted; // by op
   llvm::StringMap<int64_t> measured;                        // workspaces, by op
 };

@@ -7,9 +7,10 @@ using namespace mlir;
 namespace gc::cuda {
 namespace {
 
-/// Where matrix `batch` of an operand starts.
-Expr offsetOf(GpuBuilder &k, Expr batch, ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides) {
-  Expr offset = k.index(0);
+/// Where matrix `batch` of an operand starts; the first one at `first`.
+Expr offsetOf(GpuBuilder &k, int64_t first, Expr batch, ArrayRef<int64_t> sizes,
+              ArrayRef<int64_t> strides) {
+  Expr offset = k.index(first);
   for (size_t i = sizes.size(); i-- > 0;) {
     Expr at = i == 0 ? batch : batch % double(sizes[i]);
     offset = offset + at * double(strides[i]);
@@ -19,11 +20,16 @@ Expr offsetOf(GpuBuilder &k, Expr batch, ArrayRef<int64_t> sizes, ArrayRef<int64
 }
 
 /// What divides the offsets of all matrices of an operand.
-int64_t alignmentOf(ArrayRef<int64_t> batchStrides) {
-  int64_t alignment = 0;
+int64_t alignmentOf(int64_t first, ArrayRef<int64_t> batchStrides) {
+  int64_t alignment = first;
   for (int64_t stride : batchStrides)
     alignment = std::gcd(alignment, stride);
   return alignment;
+}
+
+/// Elements before the first one.
+int64_t firstOf(const std::unique_ptr<plan::View> &view) {
+  return view ? int64_t(view->offset()) : 0;
 }
 
 } // namespace
@@ -42,26 +48,30 @@ ProductKernel matrixProduct(const plan::MatMulT &p) {
   Sizes sizes(p.batch.begin(), p.batch.end());
   auto rank = sizes.size();
   // Strides of the batch, then of rows and depth as TileOperand counts them.
-  auto operand = [=](int64_t rows, Sizes strides, int64_t rowStride, int64_t depthStride) {
+  auto operand = [=](int64_t first, int64_t rows, Sizes strides, int64_t rowStride,
+                     int64_t depthStride) {
     return [=, depth = p.k](GpuBuilder &k, const TileShape &tile, Value buffer, Expr batch) {
-      return matrixOperand(k, tile, buffer, offsetOf(k, batch, sizes, strides),
-                           alignmentOf(strides), rows, depth, rowStride, depthStride);
+      return matrixOperand(k, tile, buffer, offsetOf(k, first, batch, sizes, strides),
+                           alignmentOf(first, strides), rows, depth, rowStride, depthStride);
     };
   };
   auto batchStrides = [&](const std::vector<int64_t> &all) {
     return Sizes(all.begin(), all.begin() + rank);
   };
-  product.left = operand(p.m, batchStrides(p.a_strides), p.a_strides[rank], p.a_strides[rank + 1]);
-  product.right = operand(p.n, batchStrides(p.b_strides), p.b_strides[rank + 1], p.b_strides[rank]);
+  product.left = operand(firstOf(p.a), p.m, batchStrides(p.a_strides), p.a_strides[rank],
+                         p.a_strides[rank + 1]);
+  product.right = operand(firstOf(p.b), p.n, batchStrides(p.b_strides), p.b_strides[rank + 1],
+                          p.b_strides[rank]);
+  product.offset = firstOf(p.c);
   Sizes cStrides = batchStrides(p.c_strides);
   int64_t rowStride = p.c_strides[rank], columnStride = p.c_strides[rank + 1];
   product.place = [=](GpuBuilder &k, Expr batch, Expr row, Expr column) {
-    Expr index = offsetOf(k, batch, sizes, cStrides) + row * double(rowStride) +
+    Expr index = offsetOf(k, 0, batch, sizes, cStrides) + row * double(rowStride) +
                  column * double(columnStride);
     return ProductKernel::Place{index, {}};
   };
   product.inVectors = columnStride == 1 && p.n % 4 == 0 && (rowStride % 4 == 0 || p.m == 1) &&
-                      alignmentOf(cStrides) % 4 == 0;
+                      alignmentOf(product.offset, cStrides) % 4 == 0;
   return product;
 }
 

@@ -119,6 +119,8 @@ private:
       biases = load(bias, column);
     if (residual)
       residuals = load(residual, index);
+    if (product.offset != 0)
+      index = index + double(product.offset);
     if (product.accumulate)
       before = load(c, index);
     SmallVector<Expr> values;

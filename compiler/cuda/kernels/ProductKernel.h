@@ -42,6 +42,8 @@ struct ProductKernel {
     Expr index, isThere;
   };
   std::function<Place(GpuBuilder &, Expr batch, Expr row, Expr column)> place;
+  /// Where c's first element is in its buffer. The residual's is the first of its own.
+  int64_t offset = 0;
   /// Four columns from a multiple of four on are neighbours in c, at a multiple of four.
   bool inVectors = false;
   /// Depth of one of the batch, at most `depth`; null: all have the same.
@@ -52,8 +54,17 @@ struct ProductKernel {
 void addProduct(GpuKernels &kernels, const ProductKernel &product);
 void addProduct(GpuKernels &kernels, const ProductKernel &product, const ProductCut &cut);
 
-/// The kernel of a matrix product whose buffers the caller names.
+/// The kernel of a matrix product whose buffers the caller names. Of the views only offsets count.
 ProductKernel matrixProduct(const plan::MatMulT &product);
+
+/// The buffers of a convolution by their roles: which are read and which written is the direction's to
+/// say. By one index each.
+struct ConvolutionUses {
+  BufferUse input, filter, output;
+  std::optional<BufferUse> bias, residual;
+};
+void addConvolution(GpuKernels &kernels, const plan::ConvolutionT &convolution,
+                    const ConvolutionUses &uses);
 
 } // namespace gc::cuda
 
