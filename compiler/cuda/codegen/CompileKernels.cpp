@@ -72,6 +72,24 @@ std::vector<Shard> dealIntoShards(gpu::GPUModuleOp kernels, ArrayRef<KernelSigna
   return shards;
 }
 
+/// Takes back what kernels that spill have asked for with gc.min_blocks: registers are worth more to
+/// them than another block. False where none has asked.
+bool dropBlockHints(std::string &ptx, const AssembledPtx &assembled) {
+  bool dropped = false;
+  for (const auto &[name, kernel] : assembled.kernels) {
+    if (kernel.spillBytes == 0 && kernel.stackBytes == 0)
+      continue;
+    size_t entry = ptx.find(".entry " + name.str() + "(");
+    size_t body = ptx.find('{', entry);
+    size_t hint = ptx.find(".minnctapersm", entry);
+    if (entry == std::string::npos || hint > body)
+      continue;
+    ptx.erase(hint, ptx.find('\n', hint) - hint);
+    dropped = true;
+  }
+  return dropped;
+}
+
 llvm::Error compileShard(Shard &shard, size_t index, const Assembler &assembler,
                          const CodegenOptions &options) {
   std::string name = "kernels." + std::to_string(index);
@@ -82,14 +100,17 @@ llvm::Error compileShard(Shard &shard, size_t index, const Assembler &assembler,
   shard.ptx = std::move(emitted->ptx);
   if (llvm::Error error = dump(options, name + ".ll", emitted->llvm))
     return error;
+  if (!assembler.path.empty())
+    do {
+      auto assembled = assemblePtx(assembler, shard.ptx, options.device->target);
+      if (!assembled)
+        return assembled.takeError();
+      shard.assembled = std::move(*assembled);
+    } while (dropBlockHints(shard.ptx, shard.assembled));
   if (llvm::Error error = dump(options, name + ".ptx", shard.ptx))
     return error;
   if (assembler.path.empty())
     return llvm::Error::success();
-  auto assembled = assemblePtx(assembler, shard.ptx, options.device->target);
-  if (!assembled)
-    return assembled.takeError();
-  shard.assembled = std::move(*assembled);
   return dump(options, name + ".cubin",
               StringRef(reinterpret_cast<const char *>(shard.assembled.cubin.data()),
                         shard.assembled.cubin.size()));
