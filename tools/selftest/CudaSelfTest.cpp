@@ -44,11 +44,15 @@ TrainOptions SelfTestSetup::trainOptions(const std::string &device, uint64_t ste
   return options;
 }
 
-Result<PlanFile> compileNetwork(const SelfTestNetwork &network, const gc::CompileOptions &options) {
+Result<PlanFile> compileNetwork(const SelfTestNetwork &network, const gc::CompileOptions &options,
+                                double *stepSeconds) {
   Result<CompiledModel> compiled =
       compileText(network.text, network.name, options, /*showWarnings=*/false);
   if (!compiled)
     return compiled.error();
+  if (stepSeconds)
+    *stepSeconds = nlohmann::json::parse(compiled->result.report, nullptr, /*allow_exceptions=*/false)
+                       .value("step_seconds_predicted", 0.0);
   return PlanFile::fromMemory(std::as_bytes(std::span(compiled->result.plan)), network.name);
 }
 

@@ -161,7 +161,7 @@ struct Tally {
   double seconds = 0, otherSeconds = 0;
   Findings::Json ops = Findings::Json::array();
 
-  void add(const std::string &op, const OpResult &result, double predicted) {
+  void add(const std::string &op, const OpResult &result) {
     ++compared;
     failures += !result.isFine();
     seconds += result.seconds, otherSeconds += result.otherSeconds;
@@ -172,8 +172,7 @@ struct Tally {
                    {"error", result.error},
                    {"bound", result.bound},
                    {"microseconds", 1e6 * result.seconds},
-                   {"microseconds_of_twin", 1e6 * result.otherSeconds},
-                   {"microseconds_predicted", 1e6 * predicted}});
+                   {"microseconds_of_twin", 1e6 * result.otherSeconds}});
   }
 };
 
@@ -208,7 +207,7 @@ Result<Tally> stepThrough(PlanStepper &step, PlanStepper &other, bool libraryOnl
       error.message = fmt::format("op '{}': {}", op.name, error.message);
       return error;
     }
-    tally.add(op.name, *result, op.secondsPredicted);
+    tally.add(op.name, *result);
   }
   return tally;
 }

@@ -47,7 +47,6 @@ Status PlanStepper::findOps() {
     Op &op = all.back();
     op.commands.push_back(command);
     op.usesLibrary |= command->operation_type() == gc::plan::Operation_GraphCall;
-    op.secondsPredicted += command->seconds_predicted();
     std::string error;
     for (const gc::PlanAccess &access : gc::accessesOf(plan(), *command, error)) {
       if (access.isWorkspace || buffer(access.buffer).kind() == gc::plan::BufferKind_Workspace)

@@ -15,7 +15,6 @@ public:
     std::vector<const gc::plan::Command *> commands;
     std::vector<uint32_t> reads, writes; // buffers, without workspaces
     bool usesLibrary = false;            // a library's graph is among the commands
-    double secondsPredicted = 0;
   };
 
   /// Loads the plan on a device and makes its arena.

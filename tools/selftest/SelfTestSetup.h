@@ -23,8 +23,10 @@ struct SelfTestSetup {
   gc::runtime::TrainOptions trainOptions(const std::string &device, uint64_t steps) const;
 };
 
+/// `stepSeconds`, where it is given, gets what the target's roofline says of a step.
 gc::runtime::Result<gc::runtime::PlanFile> compileNetwork(const SelfTestNetwork &network,
-                                                          const gc::CompileOptions &options);
+                                                          const gc::CompileOptions &options,
+                                                          double *stepSeconds = nullptr);
 
 void testGradients(const SelfTestSetup &setup, Findings &findings);
 /// Each op of the networks on the same data, by two plans.

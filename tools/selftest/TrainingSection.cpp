@@ -10,15 +10,6 @@ using namespace gc::runtime;
 
 namespace {
 
-double predictedSeconds(const gc::plan::Plan &plan) {
-  double seconds = 0;
-  for (const gc::plan::CommandList *list : {plan.micro_batch(), plan.step()})
-    if (list)
-      for (const gc::plan::Command *command : *list->commands())
-        seconds += command->seconds_predicted();
-  return seconds;
-}
-
 void judgeLoss(const TrainingReport &report, const TrainingReport &cpu, Findings &findings) {
   double furthest = 0;
   for (size_t i = 0; i < report.loss.size() && i < cpu.loss.size(); ++i)
@@ -74,13 +65,11 @@ void testTraining(const SelfTestSetup &setup, Findings &findings) {
   auto train = [&](gc::CompileOptions options, const std::string &device, TrainingReport &report,
                    double *predicted) -> Status {
     options.optimizer = "adam";
-    Result<PlanFile> plan = compileNetwork(network, options);
+    Result<PlanFile> plan = compileNetwork(network, options, predicted);
     if (!plan)
       return plan.error();
     TrainOptions training = setup.trainOptions(device, steps);
     training.schedule.limit = static_cast<uint64_t>((*plan)->batch()); // the same batch every time
-    if (predicted)
-      *predicted = predictedSeconds(plan->get());
     return trainPlan(*plan, training, report);
   };
   TrainingReport cpu, report;
