@@ -125,7 +125,8 @@ SmallVector<Expr> KernelBuilder::loop(Expr begin, Expr end, int64_t step, ArrayR
     for (Value argument : op.getRegionIterArgs())
       carried.push_back(wrap(argument));
     SmallVector<Expr> next = body(wrap(op.getInductionVar()), carried);
-    scf::YieldOp::create(builder, location, values(next));
+    if (!initial.empty()) // else there is one already
+      scf::YieldOp::create(builder, location, values(next));
   }
   SmallVector<Expr> results;
   for (Value result : op.getResults())

@@ -137,7 +137,7 @@ LogicalResult emitBroadcast(BroadcastOp op, OpKernels &kernels) {
 // Where the last dimension stays last, rows are copied. Else the two dimensions that are last in
 // input and result are walked in square tiles, so that both sides use whole cache lines.
 LogicalResult emitTranspose(TransposeOp op, OpKernels &kernels) {
-  auto input = shapeOf(op.getInput()), output = shapeOf(op.getOutput());
+  auto output = shapeOf(op.getOutput());
   ArrayRef<int64_t> permutation = op.getPermutation();
   int64_t rank = output.size();
   if (rank == 0) {

@@ -15,21 +15,18 @@ LogicalResult emitDropout(DropoutOp op, GpuKernels &kernels) {
       dropout.start(k, buffers);
       SmallVector<Expr> words = dropout.draw(k, quad);
       Expr first = quad * 4;
-      auto writeAll = [&] {
+      if (dropout.elements % 4 == 0) {
         Elements elements = k.loadElements(buffers[0], {first}, 4);
         for (auto [element, word] : llvm::zip_equal(elements, words))
           element = dropout.apply(k, element, word);
-        k.storeElements(elements, buffers[2], {first});
-      };
-      int64_t rest = dropout.elements % 4;
-      if (rest == 0)
-        return writeAll();
-      k.when(quad < double(dropout.quads - 1), writeAll, [&] {
-        for (int64_t i = 0; i < rest; ++i) {
-          Expr at = first + double(i);
+        return k.storeElements(elements, buffers[2], {first});
+      }
+      for (int64_t i = 0; i < 4; ++i) {
+        Expr at = first + double(i);
+        k.when(at < double(dropout.elements), [&] {
           k.store(dropout.apply(k, k.load(buffers[0], {at}), words[i]), buffers[2], {at});
-        }
-      });
+        });
+      }
     });
   });
   return success();

@@ -2,6 +2,7 @@
 #include "compiler/cuda/kernels/GpuBuilder.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -76,6 +77,21 @@ Elements GpuBuilder::loadElements(Value memref, ArrayRef<Expr> indices, int64_t 
   Elements elements;
   for (int64_t i = 0; i < width; ++i)
     elements.push_back(element(vector, i));
+  return elements;
+}
+
+Elements GpuBuilder::loadElementsWhere(Expr condition, Value memref, ArrayRef<Expr> indices,
+                                       int64_t width) {
+  SmallVector<Type> types(width, cast<MemRefType>(memref.getType()).getElementType());
+  auto branch = scf::IfOp::create(builder, location, types, condition, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(builder, location, values(loadElements(memref, indices, width)));
+  builder.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(builder, location, SmallVector<Value>(width, constant(types[0], 0)));
+  Elements elements;
+  for (Value result : branch.getResults())
+    elements.push_back(wrap(result));
   return elements;
 }
 

@@ -56,6 +56,9 @@ public:
   Expr vectorOf(llvm::ArrayRef<Expr> elements);
   /// The same one by one; a width of 1 is a plain access.
   Elements loadElements(mlir::Value memref, llvm::ArrayRef<Expr> indices, int64_t width);
+  /// Zeros where `condition` does not hold: memory is not touched then.
+  Elements loadElementsWhere(Expr condition, mlir::Value memref, llvm::ArrayRef<Expr> indices,
+                             int64_t width);
   void storeElements(llvm::ArrayRef<Expr> elements, mlir::Value memref,
                      llvm::ArrayRef<Expr> indices);
 

@@ -143,7 +143,7 @@ LogicalResult emitBroadcast(BroadcastOp op, GpuKernels &kernels) {
 // copied in the order of the result. Else the two dimensions that are last in input and result are
 // walked in square tiles through shared memory, so that both sides read and write whole lines.
 LogicalResult emitTranspose(TransposeOp op, GpuKernels &kernels) {
-  auto input = shapeOf(op.getInput()), output = shapeOf(op.getOutput());
+  auto output = shapeOf(op.getOutput());
   ArrayRef<int64_t> permutation = op.getPermutation();
   int64_t rank = output.size(), last = rank - 1;
   if (rank == 0) {

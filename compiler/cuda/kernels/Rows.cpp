@@ -14,10 +14,11 @@ RowLayout::RowLayout(int64_t rows, int64_t columns)
   threads = std::min<int64_t>(warpSize, llvm::PowerOf2Ceil(vectors));
   while (threads < mostThreads && ceilDiv(vectors, threads) * width > mostElements)
     threads *= 2;
-  // Whole warps, as lanes of different rows shuffle together.
-  int64_t most = std::max<int64_t>(1, blockThreads / threads);
-  together = std::max<int64_t>(ceilDiv(warpSize, threads),
-                               std::min<int64_t>(most, llvm::PowerOf2Ceil(rows)));
+  // Several short rows share a block: whole warps, as lanes of different rows shuffle together.
+  together = 1;
+  if (threads <= warpSize)
+    together = std::max<int64_t>(
+        warpSize / threads, std::min<int64_t>(blockThreads / threads, llvm::PowerOf2Ceil(rows)));
 }
 
 RowThreads::RowThreads(GpuBuilder &k, const RowLayout &layout) : k(k), layout(layout) {
@@ -32,6 +33,9 @@ RowThreads::RowThreads(GpuBuilder &k, const RowLayout &layout) : k(k), layout(la
 
 RowValues RowThreads::rowOf(Value matrix) {
   return [this, matrix](const RowPiece &piece) {
+    // What is not there may be another thread's, which has written to it.
+    if (Value(piece.isThere))
+      return k.loadElementsWhere(piece.isThere, matrix, {row, piece.column}, layout.width);
     return k.loadElements(matrix, {row, piece.column}, layout.width);
   };
 }
@@ -70,16 +74,17 @@ SmallVector<Expr> RowThreads::forPieces(
   SmallVector<Expr> carried(initial);
   if (layout.isInRegisters())
     for (int64_t i = 0; i < whole; ++i)
-      carried = body({first + double(i * stride), Expr(), i}, carried);
+      carried = body({first + double(i * stride), exists, i}, carried);
   else
     carried = k.loop(k.index(0), k.index(whole * stride), stride, carried,
                      [&](Expr offset, ArrayRef<Expr> values) {
-                       return body({first + offset, Expr(), -1}, values);
+                       return body({first + offset, exists, -1}, values);
                      });
   if (whole * stride != layout.columns) {
     Expr column = first + double(whole * stride);
     Expr safe = k.minimum(column, k.index(layout.columns - layout.width));
-    carried = body({safe, column < double(layout.columns), whole}, carried);
+    Expr isThere = column < double(layout.columns);
+    carried = body({safe, Value(exists) ? isThere & exists : isThere, whole}, carried);
   }
   return carried;
 }
@@ -102,12 +107,9 @@ Expr RowThreads::reduce(const RowValues &values, bool isMaximum) {
 void RowThreads::store(const RowValues &values, Value matrix) {
   forPieces({}, [&](const RowPiece &piece, ArrayRef<Expr>) {
     Elements elements = values(piece);
-    Expr condition = piece.isThere;
-    if (Value(exists))
-      condition = Value(condition) ? condition & exists : exists;
     auto write = [&] { k.storeElements(elements, matrix, {row, piece.column}); };
-    if (Value(condition))
-      k.when(condition, write);
+    if (Value(piece.isThere))
+      k.when(piece.isThere, write);
     else
       write();
     return SmallVector<Expr>();

@@ -36,8 +36,8 @@ struct RowLayout {
 
 /// Neighbouring elements of a thread's row.
 struct RowPiece {
-  Expr column;   // of the first; always inside the row
-  Expr isThere;  // null: certainly
+  Expr column;    // of the first; always inside the row
+  Expr isThere;   // whether the piece and its row are; null: certainly
   int64_t number; // of the piece, where they are in registers
 };
 
@@ -48,10 +48,11 @@ class RowThreads {
 public:
   RowThreads(GpuBuilder &k, const RowLayout &layout);
 
-  /// The row of this thread. Threads behind the last row share it, but store nothing.
+  /// The row of this thread. Threads behind the last row have its number, but neither read it nor
+  /// store anything.
   Expr row;
 
-  RowValues rowOf(mlir::Value matrix);    // matrix[row]
+  RowValues rowOf(mlir::Value matrix);    // matrix[row]; 0 for what is not there
   RowValues vectorOf(mlir::Value vector); // the same for all rows
   RowValues columns();                    // their indices
   /// Computes `values` now, where they fit into registers, else wherever they are used.

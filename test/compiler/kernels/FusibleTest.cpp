@@ -90,7 +90,7 @@ TEST(FusibleTest, TheSameOperandTwiceInPlace) {
   for (int64_t i = 0; i < x.size(); ++i)
     expected.push_back(double(x[i]) * x[i]);
   expectClose(outcome.results[0], expected, 1e-6);
-  EXPECT_EQ(outcome.dispatches[0].buffers.size(), 1u);
+  EXPECT_EQ(outcome.launches[0].size(), 1u);
 }
 
 TEST(FusibleTest, Scale) {

@@ -1,9 +1,12 @@
 //===- KernelRunner.h - Runs one gc op through its generated kernels ------===//
+//
+// What the tests of kernels are written with. Every target implements `run`, so that the same tests
+// run on all of them.
+//
+//===----------------------------------------------------------------------===//
 #ifndef GC_TEST_COMPILER_KERNELS_KERNELRUNNER_H
 #define GC_TEST_COMPILER_KERNELS_KERNELRUNNER_H
 
-#include "compiler/cpu/kernels/KernelEmitter.h"
-#include "mlir/IR/MLIRContext.h"
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -37,21 +40,17 @@ struct Tensor {
 struct Outcome {
   std::vector<Tensor> results;
   std::vector<Tensor> variables; // as the op left them
-  std::vector<cpu::KernelDispatch> dispatches;
+  std::vector<std::vector<int>> launches; // the buffers that each kernel is given
 };
 
-/// Compiles the op in `text` and runs it. `text` is written like "gc.relu %0 : (tensor<…>) -> …";
-/// operand i is %i. Runs it three times: with all items in one range, one item at a time in reverse
-/// order, and in ranges of 3, with scratch and results filled with NaN before; the bits must agree.
-/// Writing outside a buffer, and writing to an operand that shares no result's bytes, fails the
-/// test. `aliases` is as for KernelEmitter::emit, `streamBytes` for its constructor.
+/// Compiles the op in `text` for the target that the test is linked with, and runs it. `text` is
+/// written like "gc.relu %0 : (tensor<…>) -> …"; operand i is %i. Runs it several times, with what is
+/// independent in different orders and with scratch and results that hold nothing; the bits must
+/// agree. Access outside a buffer, and writing to an operand that shares no result's bytes, fails
+/// the test. `aliases` is as for KernelEmitter::emit; `streamBytes` is the CPU's.
 Outcome run(const std::string &text, const std::vector<Tensor> &operands,
             const std::vector<Tensor> &variables = {}, const std::vector<int> &aliases = {},
             const std::string &symbols = "", int64_t streamBytes = int64_t(32) << 20);
-
-/// Runs the dispatch that `emit` makes on the tensors, which it changes.
-void runNamed(llvm::function_ref<cpu::KernelDispatch(cpu::KernelEmitter &)> emit,
-              std::vector<Tensor> &buffers);
 
 /// Fails the test unless |actual - expected| <= tolerance * max(1, |expected|) everywhere.
 void expectClose(const Tensor &actual, const std::vector<double> &expected, double tolerance,

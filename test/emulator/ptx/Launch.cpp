@@ -200,11 +200,13 @@ void gc::emulator::ptx::run(const Module &module, const std::string &name, const
   LaunchState state{program, found->second, launch, memory, statistics};
   Dim3 size = launch.block;
   Block block(state, (size.x * size.y * size.z + warpSize - 1) / warpSize);
-  Dim3 index;
-  for (index.z = 0; index.z < launch.grid.z; ++index.z)
-    for (index.y = 0; index.y < launch.grid.y; ++index.y)
-      for (index.x = 0; index.x < launch.grid.x; ++index.x)
-        block.run(index);
+  const Dim3 &grid = launch.grid;
+  uint64_t blocks = uint64_t(grid.x) * grid.y * grid.z;
+  for (uint64_t i = 0; i < blocks; ++i) {
+    uint64_t number = launch.lastBlockFirst ? blocks - 1 - i : i;
+    block.run({uint32_t(number % grid.x), uint32_t(number / grid.x % grid.y),
+               uint32_t(number / grid.x / grid.y)});
+  }
   if (statistics) {
     statistics->instructions += state.laneInstructions;
     statistics->warpInstructions += state.warpInstructions;

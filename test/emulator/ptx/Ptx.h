@@ -124,6 +124,7 @@ struct Launch {
   uint32_t dynamicSharedBytes = 0;
   std::span<const std::byte> parameters{}; ///< laid out as KernelInfo says; not kept
   Limits limits{};
+  bool lastBlockFirst = false; ///< runs the blocks backwards: nothing may depend on their order
 };
 
 /// Sums over a launch. Counting costs time: it is done only if asked for.

@@ -1,40 +1,13 @@
-//===- KernelRunner.cpp - Runs one gc op through its generated kernels ----===//
-#include "test/compiler/kernels/KernelRunner.h"
+//===- CpuKernelRunner.cpp - Runs one gc op as kernels of the CPU ---------===//
+#include "test/compiler/kernels/CpuKernelRunner.h"
 
-#include "dialects/Gc.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Parser/Parser.h"
 #include "test/compiler/codegen/LoadedKernels.h"
-#include <cmath>
+#include "test/compiler/kernels/OpUnderTest.h"
 #include <cstring>
 #include <gtest/gtest.h>
-#include <numeric>
-#include <random>
 
 namespace gc::test {
 namespace {
-
-int64_t elementBytes(const std::string &element) {
-  if (element == "i8")
-    return 1;
-  if (element == "i64")
-    return 8;
-  return 4;
-}
-
-struct Compiled {
-  mlir::MLIRContext context;
-  mlir::OwningOpRef<mlir::ModuleOp> module;
-  std::string messages;
-  Compiled() {
-    mlir::DialectRegistry registry;
-    registerGcDialects(registry);
-    context.appendDialectRegistry(registry);
-    context.loadAllAvailableDialects();
-    context.getDiagEngine().registerHandler(
-        [this](mlir::Diagnostic &diagnostic) { messages += diagnostic.str() + "\n"; });
-  }
-};
 
 /// Buffers for one execution, with guards behind them.
 struct Memory {
@@ -65,86 +38,25 @@ void execute(Kernel kernel, void *const *pointers, int64_t items, Split split) {
 
 } // namespace
 
-Tensor::Tensor(std::vector<int64_t> shape, std::string element)
-    : shape(std::move(shape)), element(std::move(element)) {
-  bytes.resize(size() * elementBytes(this->element));
-}
-int64_t Tensor::size() const {
-  return std::accumulate(shape.begin(), shape.end(), int64_t(1), std::multiplies<>());
-}
-Tensor Tensor::of(std::vector<int64_t> shape, const std::vector<float> &values) {
-  Tensor tensor(std::move(shape));
-  std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
-  return tensor;
-}
-Tensor Tensor::ofInt32(std::vector<int64_t> shape, const std::vector<int32_t> &values) {
-  Tensor tensor(std::move(shape), "i32");
-  std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
-  return tensor;
-}
-Tensor Tensor::ofInt64(std::vector<int64_t> shape, const std::vector<int64_t> &values) {
-  Tensor tensor(std::move(shape), "i64");
-  std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
-  return tensor;
-}
-Tensor Tensor::random(std::vector<int64_t> shape, unsigned seed, float low, float high) {
-  Tensor tensor(std::move(shape));
-  std::mt19937 generator(seed);
-  std::uniform_real_distribution<float> uniform(low, high);
-  for (int64_t i = 0; i < tensor.size(); ++i)
-    tensor[i] = uniform(generator);
-  return tensor;
-}
-std::string typeOf(const std::vector<int64_t> &shape, const std::string &element) {
-  std::string text = "tensor<";
-  for (int64_t size : shape)
-    text += std::to_string(size) + "x";
-  return text + element + ">";
-}
-std::string Tensor::type() const { return typeOf(shape, element); }
-
-std::string signature(const std::vector<Tensor> &operands,
-                      const std::vector<std::string> &results) {
-  std::string text = " : (";
-  for (size_t i = 0; i < operands.size(); ++i)
-    text += (i ? ", " : "") + operands[i].type();
-  text += ") -> (";
-  for (size_t i = 0; i < results.size(); ++i)
-    text += (i ? ", " : "") + results[i];
-  return text + ")";
-}
-
+/// With all items in one range, one item at a time in reverse order, and in ranges of 3.
 Outcome run(const std::string &text, const std::vector<Tensor> &operands,
             const std::vector<Tensor> &variables, const std::vector<int> &aliases,
             const std::string &symbols, int64_t streamBytes) {
   Outcome outcome;
-  Compiled compiled;
-  // The op stands in a function whose arguments are its operands.
-  std::string body = text;
-  std::string function = symbols + "\nfunc.func @f(";
-  for (size_t i = 0; i < operands.size(); ++i) {
-    function += (i ? ", %a" : "%a") + std::to_string(i) + ": " + operands[i].type();
-    std::string from = "%" + std::to_string(i), to = "%a" + std::to_string(i);
-    for (size_t at = body.find(from); at != std::string::npos; at = body.find(from, at + to.size()))
-      body.replace(at, from.size(), to);
-  }
-  function += ") {\n" + body + "\nreturn\n}";
-  compiled.module = mlir::parseSourceString<mlir::ModuleOp>(function, &compiled.context);
-  if (!compiled.module) {
-    ADD_FAILURE() << "cannot parse: " << function << "\n" << compiled.messages;
+  OpUnderTest test(text, operands, symbols);
+  mlir::Operation *op = test.op;
+  if (!op)
     return outcome;
-  }
-  mlir::Operation *op = nullptr;
-  compiled.module->walk([&](mlir::func::FuncOp f) { op = &f.getBody().front().front(); });
-  cpu::KernelEmitter emitter(&compiled.context, streamBytes);
+  cpu::KernelEmitter emitter(&test.context, streamBytes);
   EXPECT_TRUE(cpu::KernelEmitter::handles(op));
   int64_t scratchBytes = emitter.workspaceBytes(op);
   auto dispatches = emitter.emit(op, aliases);
   if (mlir::failed(dispatches)) {
-    ADD_FAILURE() << compiled.messages;
+    ADD_FAILURE() << test.messages;
     return outcome;
   }
-  outcome.dispatches.assign(dispatches->begin(), dispatches->end());
+  for (const cpu::KernelDispatch &dispatch : *dispatches)
+    outcome.launches.emplace_back(dispatch.buffers.begin(), dispatch.buffers.end());
   // A second, equal op adds no kernel.
   unsigned distinct = emitter.size();
   auto again = emitter.emit(op, aliases);
@@ -152,21 +64,13 @@ Outcome run(const std::string &text, const std::vector<Tensor> &operands,
   EXPECT_EQ(emitter.size(), distinct);
   auto library = emitter.finish({});
   if (mlir::failed(library)) {
-    ADD_FAILURE() << compiled.messages;
+    ADD_FAILURE() << test.messages;
     return outcome;
   }
   LoadedKernels kernels(*library);
   EXPECT_EQ(kernels.error(), "");
 
-  std::vector<Tensor> empty;
-  for (mlir::Type type : op->getResultTypes()) {
-    auto tensor = mlir::cast<mlir::RankedTensorType>(type);
-    std::string element = tensor.getElementType().isF32()
-                              ? "f32"
-                              : "i" + std::to_string(tensor.getElementTypeBitWidth());
-    empty.emplace_back(tensor.getShape().vec(), element);
-    std::fill(empty.back().bytes.begin(), empty.back().bytes.end(), 0xff); // NaN, -1
-  }
+  std::vector<Tensor> empty = test.emptyResults();
   bool isFirst = true;
   for (Split split : {Split::Whole, Split::ReversedSingles, Split::Threes}) {
     Memory memory;
@@ -232,11 +136,11 @@ Outcome run(const std::string &text, const std::vector<Tensor> &operands,
 
 void runNamed(llvm::function_ref<cpu::KernelDispatch(cpu::KernelEmitter &)> emit,
               std::vector<Tensor> &tensors) {
-  Compiled compiled;
-  cpu::KernelEmitter emitter(&compiled.context);
+  OpUnderTest test;
+  cpu::KernelEmitter emitter(&test.context);
   cpu::KernelDispatch dispatch = emit(emitter);
   auto library = emitter.finish({});
-  ASSERT_TRUE(mlir::succeeded(library)) << compiled.messages;
+  ASSERT_TRUE(mlir::succeeded(library)) << test.messages;
   LoadedKernels kernels(*library);
   Memory memory;
   memory.buffers.reserve(tensors.size());
@@ -251,27 +155,6 @@ void runNamed(llvm::function_ref<cpu::KernelDispatch(cpu::KernelEmitter &)> emit
     EXPECT_TRUE(memory.buffers[i].guardIsIntact()) << "wrote behind buffer " << i;
     std::memcpy(tensors[i].bytes.data(), memory.buffers[i].data(), tensors[i].bytes.size());
   }
-}
-
-double sumTolerance(double terms, double deviation, double block) {
-  double blocks = std::ceil(terms / block);
-  double inside = std::min(terms, block);
-  double variance = blocks * inside * inside / 2 + inside * blocks * blocks / 2;
-  return 5 * 3.5e-8 * deviation * std::sqrt(variance) + 1e-6;
-}
-
-void expectClose(const Tensor &actual, const std::vector<double> &expected, double tolerance,
-                 const std::string &what) {
-  ASSERT_EQ(size_t(actual.size()), expected.size()) << what;
-  double worst = 0;
-  size_t at = 0;
-  for (size_t i = 0; i < expected.size(); ++i) {
-    double error = std::fabs(actual[i] - expected[i]) / std::max(1.0, std::fabs(expected[i]));
-    if (!(error <= worst)) // NaN is the worst
-      worst = error, at = i;
-  }
-  EXPECT_LE(worst, tolerance) << what << " element " << at << ": " << actual[at] << ", expected "
-                              << expected[at];
 }
 
 } // namespace gc::test
