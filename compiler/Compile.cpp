@@ -123,6 +123,7 @@ public:
   std::vector<StepPlans> plans;
   std::vector<OwningOpRef<ModuleOp>> modules;
   std::vector<size_t> moduleOf; // of each plan
+  std::vector<bool> leanOf;     // whether a module's ops were chosen for little scratch
   std::string rejected; // why there are not more
   std::string error;    // why there is none, where the diagnostics do not tell
 
@@ -135,7 +136,17 @@ private:
            last.arenaBytes(last.keepEverything()) <= static_cast<int64_t>(options.budgetBytes);
   }
 
+  // With ops that are fast and, where memory is short and the target has them, with others that need
+  // less scratch.
   bool add(int64_t parts) {
+    if (!addModule(parts, /*lean=*/false))
+      return false;
+    bool isShort = options.budgetBytes || options.pareto;
+    return !isShort || !target->setLean(true) || addModule(parts, /*lean=*/true);
+  }
+
+  bool addModule(int64_t parts, bool lean) {
+    target->setLean(lean);
     OwningOpRef<ModuleOp> module = model.clone();
     CompileOptions own = options;
     own.accumulate = parts;
@@ -159,6 +170,7 @@ private:
       moduleOf.push_back(modules.size());
     }
     modules.push_back(std::move(module));
+    leanOf.push_back(lean);
     return true;
   }
 
@@ -173,12 +185,22 @@ private:
     if (auto mixing = modules.back()->getOperation()->getAttrOfType<StringAttr>(kMixesSamplesAttr)) {
       rejected = "  more micro-batches would change the result, because samples of a batch meet in " +
                  mixing.str() + " (say --accumulate=K to have them all the same)\n";
-      modules.pop_back();
-      for (; moduleOf.back() == modules.size(); moduleOf.pop_back())
-        plans.pop_back();
+      removeLast();
       return false;
     }
     return true;
+  }
+
+  // All modules of the last number of micro-batches.
+  void removeLast() {
+    bool wasLean; // the fast one comes before the lean one
+    do {
+      wasLean = leanOf.back();
+      leanOf.pop_back();
+      modules.pop_back();
+      for (; moduleOf.back() == modules.size(); moduleOf.pop_back())
+        plans.pop_back();
+    } while (wasLean);
   }
 
   ModuleOp model;
@@ -268,6 +290,7 @@ CompileResult compileModel(const std::string &text, const std::string &name,
     return failedWith(NoBudget,
                       "the placed step needs " + std::to_string(memory->arenaBytes) +
                           " bytes, more than the budget that its plan promised; please report this");
+  made.target->setLean(candidates.leanOf[candidates.moduleOf[decision.candidate]]);
   FailureOr<std::vector<uint8_t>> plan = buildPlan(*module, *memory, options, *made.target, report);
   if (failed(plan))
     return failedWith(BadInput, log.text());

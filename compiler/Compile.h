@@ -14,7 +14,11 @@ namespace gc {
 
 struct CompileOptions {
   std::string device = "cpu";
-  std::string target; // CUDA: sm_80 ...
+  // CUDA.
+  std::string target;                // sm_80 ...
+  std::string cudaLibrary = "auto"; // cudnn where it is there; cudnn; none: all is generated
+  bool allowTf32 = false;            // engines that round f32 operands
+  bool allowNondeterministic = false; // engines whose bits may differ from run to run
   // The optimizer; defaults are PyTorch's.
   std::string optimizer = "sgd";
   double lr = 1e-3;

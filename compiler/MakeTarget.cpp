@@ -1,14 +1,43 @@
 //===- MakeTarget.cpp - the target of a compilation -----------------------===//
 #include "compiler/MakeTarget.h"
 #include "compiler/cpu/CpuTarget.h"
+#include "compiler/cuda/CudaTarget.h"
 
 namespace gc {
+
+static MadeTarget makeCudaTarget(mlir::MLIRContext *context, const CompileOptions &options) {
+  std::string known;
+  for (const cuda::DeviceModel &model : cuda::deviceModels())
+    known += (known.empty() ? "" : ", ") + std::string(model.target) + " (" + model.name + ")";
+  const cuda::DeviceModel *device = cuda::findDeviceModel(options.target);
+  if (options.target.empty())
+    return {nullptr, 2, "--device=cuda needs a --target to compile for: " + known};
+  if (!device)
+    return {nullptr, 2, "--target=" + options.target + " is not known; there are " + known};
+  if (options.cudaLibrary == "none")
+    return {std::make_shared<cuda::CudaTarget>(context, *device, nullptr, "--cuda-library=none",
+                                               options.threads),
+            0, ""};
+  cuda::PlannerOptions planner;
+  planner.allowTf32 = options.allowTf32;
+  planner.allowNondeterministic = options.allowNondeterministic;
+  std::string reason;
+  auto library = cuda::LibraryPlanner::create(*device, planner, reason);
+  if (!library && options.cudaLibrary == "cudnn")
+    return {nullptr, 4,
+            "cuDNN cannot plan: " + reason +
+                "; --cuda-library=none generates every kernel, and auto does so where it must"};
+  return {std::make_shared<cuda::CudaTarget>(context, *device, std::move(library), reason,
+                                             options.threads),
+          0, ""};
+}
 
 MadeTarget makeTarget(mlir::MLIRContext *context, const CompileOptions &options) {
   if (options.device == "cpu")
     return {std::make_shared<cpu::CpuTarget>(context, options.threads), 0, ""};
-  return {nullptr, 4,
-          "device '" + options.device + "' is not available in this build; use --device=cpu"};
+  if (options.device == "cuda")
+    return makeCudaTarget(context, options);
+  return {nullptr, 4, "device '" + options.device + "' is not known; there are cpu and cuda"};
 }
 
 } // namespace gc

@@ -14,7 +14,11 @@ public:
   void collect(const plan::Command &command) {
     switch (command.operation_type()) {
     case plan::Operation_Dispatch:
-      return collect(*command.operation_as_Dispatch());
+      return kernel(*command.operation_as_Dispatch());
+    case plan::Operation_Launch:
+      return kernel(*command.operation_as_Launch());
+    case plan::Operation_GraphCall:
+      return collect(*command.operation_as_GraphCall());
     case plan::Operation_Convolution:
       return collect(*command.operation_as_Convolution());
     case plan::Operation_MatMul:
@@ -77,21 +81,39 @@ private:
     accesses.back().isWorkspace = true;
   }
 
-  void collect(const plan::Dispatch &dispatch) {
-    size_t count = dispatch.buffers() ? dispatch.buffers()->size() : 0;
-    if (count != (dispatch.access() ? dispatch.access()->size() : 0)) {
-      error = "does not say what its kernel reads and writes; compile the model again";
+  static int modeOf(uint8_t access) {
+    return (access == plan::Access_Read || access == plan::Access_ReadWrite ? Read : 0) |
+           (access == plan::Access_Write || access == plan::Access_ReadWrite ? Write : 0);
+  }
+  bool saysAccess(size_t operands, const flatbuffers::Vector<uint8_t> *access) {
+    if (operands == (access ? access->size() : 0))
+      return true;
+    error = "does not say what its kernel reads and writes; compile the model again";
+    return false;
+  }
+
+  // A Dispatch or a Launch.
+  template <typename Kernel> void kernel(const Kernel &call) {
+    size_t count = call.buffers() ? call.buffers()->size() : 0;
+    if (saysAccess(count, call.access()))
+      for (size_t i = 0; i < count; ++i)
+        whole(call.buffers()->Get(i), modeOf(call.access()->Get(i)) | Pointwise);
+  }
+
+  // How far a tensor reaches is known to the library alone: to the end of its buffer at most.
+  void collect(const plan::GraphCall &call) {
+    size_t count = call.buffers() ? call.buffers()->size() : 0;
+    if (!saysAccess(count, call.access()))
       return;
-    }
     for (size_t i = 0; i < count; ++i) {
-      plan::Access access = static_cast<plan::Access>(dispatch.access()->Get(i));
-      int mode = Pointwise;
-      if (access == plan::Access_Read || access == plan::Access_ReadWrite)
-        mode |= Read;
-      if (access == plan::Access_Write || access == plan::Access_ReadWrite)
-        mode |= Write;
-      whole(dispatch.buffers()->Get(i), mode);
+      const plan::View &view = *call.buffers()->Get(i);
+      if (int64_t(view.buffer()) == call.workspace())
+        continue; // the library's own, in the workspace
+      uint64_t offset = view.offset() * elementBytes(view);
+      part(view.buffer(), offset, bufferOf(view.buffer()).bytes() - offset,
+           modeOf(call.access()->Get(i)));
     }
+    workspace(call.workspace());
   }
 
   void collect(const plan::Convolution &c) {

@@ -22,6 +22,11 @@ config.environment["GC_DATASETS"] = os.path.join(config.gc_build_dir, "test", "n
 # Tests run side by side; threads that spin while they wait would slow each other down.
 config.environment["OMP_WAIT_POLICY"] = "passive"
 # Scripts of test/tools: %exits CODE COMMAND..., and the folder of the others.
+# A folder with the emulated GPU's driver, for LD_LIBRARY_PATH.
+emulator = os.path.join(config.gc_build_dir, "lib", "emulator")
+config.substitutions.append(("%emulator", emulator))
+# %emulated COMMAND...: on a machine with the emulated GPU.
+config.substitutions.append(("%emulated", f"env LD_LIBRARY_PATH={emulator}"))
 inputs = os.path.join(config.test_source_root, "tools", "Inputs")
 config.substitutions.append(("%exits", f"{sys.executable} {inputs}/exits.py"))
 config.substitutions.append(("%inputs", inputs))

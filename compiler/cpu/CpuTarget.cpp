@@ -136,14 +136,7 @@ static std::optional<int64_t> libraryWorkspace(Operation *op, int threads) {
 bool CpuTarget::prefersAccumulating(Operation *op, AccumulateProductOp accumulating) {
   std::optional<int64_t> apart = libraryWorkspace(op, threads);
   std::optional<int64_t> inside = libraryWorkspace(accumulating, threads);
-  if (!apart || !inside)
-    return false;
-  // Apart, the results are there beside the scratch. A few bytes are well spent on one pass less over
-  // the accumulator.
-  constexpr int64_t few = 4096;
-  for (Type type : op->getResultTypes())
-    *apart += alignedBytes(byteSize(type));
-  return *inside <= *apart + few;
+  return apart && inside && isWorthAccumulating(op, *apart, *inside);
 }
 
 //===----------------------------------------------------------------------===//

@@ -33,6 +33,14 @@ const DeviceModel *findDeviceModel(const std::string &target) {
   return nullptr;
 }
 
+const DeviceModel *deviceModelFor(int version) {
+  const DeviceModel *best = nullptr;
+  for (const DeviceModel &model : models)
+    if (model.version <= version)
+      best = &model;
+  return best;
+}
+
 double DeviceModel::flopsPerSecond() const {
   return 2e3 * double(multiprocessors) * coresPerMultiprocessor * double(clockKHz);
 }

@@ -43,6 +43,9 @@ struct DeviceModel {
 std::span<const DeviceModel> deviceModels();
 /// By target ("sm_86"); null when there is none.
 const DeviceModel *findDeviceModel(const std::string &target);
+/// The newest that is not newer than a GPU of this compute capability (86 for 8.6), for which code is
+/// compiled where nothing else was asked for; null when it is older than all.
+const DeviceModel *deviceModelFor(int version);
 
 } // namespace gc::cuda
 

@@ -1,6 +1,7 @@
 //===- CommandWriter.cpp - the commands of one op -------------------------===//
 #include "compiler/target/CommandWriter.h"
 #include "dialects/OpName.h"
+#include "passes/analysis/Liveness.h"
 
 using namespace mlir;
 
@@ -9,6 +10,13 @@ namespace gc {
 bool isNothing(Operation *op) {
   auto inPlace = dyn_cast<InPlaceOpInterface>(op);
   return isa<ReadOp, GradientOp>(op) || (inPlace && inPlace.isView());
+}
+
+bool isWorthAccumulating(Operation *op, int64_t apart, int64_t inside) {
+  constexpr int64_t few = 4096;
+  for (Type type : op->getResultTypes())
+    apart += alignedBytes(byteSize(type));
+  return inside <= apart + few;
 }
 
 SmallVector<int> OpBuffers::aliases() const {

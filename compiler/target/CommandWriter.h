@@ -18,13 +18,13 @@ public:
   /// The buffers that a kernel of the op gets: numbered operands first, then results, then
   /// variables; below 0 the workspace.
   std::vector<uint32_t> resolve(llvm::ArrayRef<int> numbers) const;
+  uint32_t resolve(int number) const;
 
   /// Spreads the op's cost over its commands: the work is told once, at the first.
   void finish();
 
 private:
   plan::CommandT *addCommand();
-  uint32_t resolve(int number) const;
 
   mlir::Operation *op;
   const OpBuffers &buffers;

@@ -44,12 +44,21 @@ public:
   virtual mlir::LogicalResult finish(plan::PlanT &plan, const std::string &dumpDirectory,
                                      nlohmann::json &report) = 0;
 
+  /// From now on chooses what needs the least scratch, even where something else may be faster; or
+  /// again the fastest. False where there is no such choice.
+  virtual bool setLean(bool lean) { return !lean; }
+
   /// Bytes of the arena that belong to no op.
   virtual int64_t reserveBytes() const { return 0; }
 
   /// How fast it is, where that is not the default.
   virtual std::optional<Roofline> roofline() const { return std::nullopt; }
 };
+
+/// Whether an op should add to its accumulators itself, given its scratch apart and inside: apart,
+/// the results are there beside it. A few bytes are well spent on one pass less over the
+/// accumulators.
+bool isWorthAccumulating(mlir::Operation *op, int64_t apart, int64_t inside);
 
 /// Ops that are only names for bytes: nothing runs.
 bool isNothing(mlir::Operation *op);

@@ -132,6 +132,11 @@ Result<Loader::MicroBatch> Loader::acquire() {
   return MicroBatch{slot, validIn(index)};
 }
 
+bool Loader::more() {
+  std::lock_guard lock(mutex);
+  return acquired < run.end;
+}
+
 void Loader::release() {
   {
     std::lock_guard lock(mutex);

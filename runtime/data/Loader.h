@@ -54,6 +54,8 @@ public:
   /// Waits for the next micro-batch. Fails where reading a sample failed. Between start and the end
   /// of the run nothing is allocated.
   Result<MicroBatch> acquire();
+  /// Whether the run has micro-batches that were not acquired.
+  bool more();
   /// Gives the slot of the oldest acquired micro-batch back. Call when the device has read it.
   void release();
 

@@ -74,6 +74,22 @@ HostArena::~HostArena() {
     ::munmap(reinterpret_cast<void *>(last), end - last);
 }
 
+Status HostArena::write(size_t offset, std::span<const std::byte> source) {
+  if (Status inside = checkRange(*this, offset, source.size()); !inside)
+    return inside;
+  if (!source.empty())
+    std::memcpy(data_ + offset, source.data(), source.size());
+  return {};
+}
+
+Status HostArena::read(size_t offset, std::span<std::byte> target) {
+  if (Status inside = checkRange(*this, offset, target.size()); !inside)
+    return inside;
+  if (!target.empty())
+    std::memcpy(target.data(), data_ + offset, target.size());
+  return {};
+}
+
 uint64_t HostArena::residentBytes() const {
   const size_t page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
   unsigned char present[4096];

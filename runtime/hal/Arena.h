@@ -1,5 +1,5 @@
-// Host memory for a plan: one mapping, on huge pages where the system has them, touched at
-// creation.
+// Host memory: the arena, one mapping on huge pages where the system has them, touched at creation;
+// and staging.
 #ifndef GC_RUNTIME_HAL_ARENA_H
 #define GC_RUNTIME_HAL_ARENA_H
 
@@ -16,6 +16,8 @@ public:
   ~HostArena() override;
   size_t size() const override { return bytes_; }
   std::byte *hostData() override { return data_; }
+  Status write(size_t offset, std::span<const std::byte> source) override;
+  Status read(size_t offset, std::span<std::byte> target) override;
   uint64_t residentBytes() const override;
   /// Handle for allocation::StepScope.
   int pool() const { return pool_; }
@@ -29,6 +31,19 @@ private:
   int pool_ = -1;
   size_t poolOffset_ = 0, poolBytes_ = 0;
 };
+
+/// Ordinary memory, for devices that compute on the host.
+class HostStaging final : public Staging {
+public:
+  explicit HostStaging(size_t bytes) : bytes_(bytes) {}
+  std::span<std::byte> bytes() override { return bytes_; }
+
+private:
+  std::vector<std::byte> bytes_;
+};
+
+/// BadInput unless [offset, offset + bytes) is inside the arena.
+Status checkRange(const Arena &arena, size_t offset, size_t bytes);
 
 } // namespace gc::runtime::hal
 

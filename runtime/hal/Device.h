@@ -3,13 +3,17 @@
 //   Device        made by name through the registry; makes the rest
 //   Executable    the plan's kernels, loaded
 //   CommandBuffer a command list, recorded once, executed many times
-//   Arena         the plan's memory, one range
-//   Event         the end of a submitted command buffer
+//   Arena         the plan's memory, one range; the host may or may not see it
+//   Staging       host memory that the device copies from and to by itself
+//   Event         the end of a submitted command buffer or of an upload
 //
 // Order of life: device → executable → record command buffers (primitives are built here) → arena →
 // bind each command buffer → submit, wait, submit, … An object must not outlive its device; a
 // command buffer must not outlive its executable or, once bound, its arena. All calls come from one
-// thread.
+// thread; others may write staging that no copy is reading.
+//
+// Work happens in the order of submission. Uploads have a queue of their own, beside it: what must
+// wait for the other is said by events.
 //
 // Failures: ErrorClass::Device when device, driver or code cannot be had; BadInput when a plan does
 // not suit the device; RunFailed when executing fails. No function throws.
@@ -22,6 +26,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,8 +40,32 @@ public:
   virtual size_t size() const = 0;
   /// Where the host sees the arena; null when it does not.
   virtual std::byte *hostData() = 0;
+  /// Copies to and from the host, after everything that was submitted; done when they return.
+  /// BadInput when the range leaves the arena.
+  virtual Status write(size_t offset, std::span<const std::byte> source) = 0;
+  virtual Status read(size_t offset, std::span<std::byte> target) = 0;
   /// What the system charges for it now, measured.
   virtual uint64_t residentBytes() const = 0;
+};
+
+/// Host memory for copies that the host does not wait for; zero-filled.
+class Staging {
+public:
+  virtual ~Staging() = default;
+  virtual std::span<std::byte> bytes() = 0;
+};
+
+/// Where the device's own memory went; measured by its driver, not copied from the plan.
+struct DeviceMemory {
+  uint64_t total = 0;           ///< what the device has
+  /// In use before our context existed; somebody else than the driver must say it, which can be asked
+  /// only with one.
+  std::optional<uint64_t> usedBefore{};
+  uint64_t usedWithContext = 0; ///< in use once our context existed: what others had, and the context
+  uint64_t libraries = 0;       ///< growth from loading kernels and libraries
+  uint64_t arena = 0;           ///< growth from creating the arena
+  uint64_t staging = 0;         ///< pinned host memory; no part of the device's
+  uint64_t used = 0;            ///< in use now, by everybody; as last known where asking fails
 };
 
 /// Kernels ready to be launched.
@@ -52,7 +81,8 @@ struct CommandTime {
   double end = 0;
 };
 
-/// Completion of work that was submitted with it. Reusable: a submission resets it.
+/// Completion of work that was submitted with it. Reusable: a submission resets it. One that nothing
+/// was submitted with is done.
 class Event {
 public:
   virtual ~Event() = default;
@@ -87,6 +117,19 @@ struct Recording {
   uint32_t slot = 0;                               ///< inputs' slots[slot] replaces slots[0]
 };
 
+/// Bytes that the host wants to see when a command buffer is done. The target is staging.
+struct Readback {
+  size_t offset = 0; ///< in the arena
+  std::span<std::byte> target;
+};
+
+/// What belongs to one submission; nothing of it is kept.
+struct Submission {
+  Event *after = nullptr;              ///< begin when this one is done
+  std::span<CommandTime> times{};      ///< empty or one a command; filled when the event is done
+  std::span<const Readback> results{}; ///< filled when the event is done
+};
+
 class Device {
 public:
   virtual ~Device() = default;
@@ -94,16 +137,31 @@ public:
   /// False for devices that record and check, but compute nothing.
   virtual bool executes() const = 0;
   virtual int threads() const = 0;
+  /// How its maker's tools name this very device ("GPU-…", "3b:00.0"), so that it can be watched;
+  /// empty where they do not.
+  virtual std::string uuid() const { return {}; }
+  virtual std::string pciBusId() const { return {}; }
 
-  virtual Result<std::unique_ptr<Executable>> load(const gc::plan::Kernels *kernels) = 0;
+  /// The plan's kernels and library graphs. The plan must be verified and outlive the executable.
+  virtual Result<std::unique_ptr<Executable>> load(const gc::plan::Plan &plan) = 0;
   virtual Result<std::unique_ptr<CommandBuffer>> record(const Recording &recording) = 0;
   /// `plan` tells where the transient pool is; it must be verified.
   virtual Result<std::unique_ptr<Arena>> createArena(const gc::plan::Plan &plan) = 0;
-  virtual std::unique_ptr<Event> createEvent() = 0;
-  /// Starts a bound command buffer. `times` is empty or has one entry for each command, filled when
-  /// the event is done. The outcome is the event's; an error here means that nothing was started.
-  virtual Status submit(CommandBuffer &buffer, Event &event, std::span<CommandTime> times = {}) = 0;
+  virtual Result<std::unique_ptr<Staging>> createStaging(size_t bytes) = 0;
+  virtual Result<std::unique_ptr<Event>> createEvent() = 0;
+  /// Starts a bound command buffer. The outcome is the event's; an error here means that nothing
+  /// was started.
+  virtual Status submit(CommandBuffer &buffer, Event &done, const Submission &submission = {}) = 0;
+  /// Starts copying staging to the arena, once `after` (may be null) is done. Uploads follow one
+  /// another; commands wait for them only where their submission says so.
+  virtual Status upload(Arena &arena, size_t offset, std::span<const std::byte> staged, Event *after,
+                        Event &done) = 0;
   virtual AllocationCounters allocations() const = 0;
+
+  /// Nothing on devices that compute in the host's memory.
+  virtual std::optional<DeviceMemory> memory() { return std::nullopt; }
+  /// What the device is, as one JSON object, for reports that people send in.
+  virtual Result<std::string> propertiesJson() = 0;
 };
 
 struct DeviceOptions {
@@ -112,8 +170,9 @@ struct DeviceOptions {
 };
 
 /// Makes a device by name: "cpu", "null", or "NAME:N". A name that is not built in is looked for as
-/// a plugin, libgc-device-NAME.so, which exports `gcCreateDevice`; an unknown or missing device is
-/// an error of class Device.
+/// a plugin, libgc-device-NAME.so, which exports `gcCreateDevice`: in ../lib of the executable's
+/// folder, then where the system's loader looks. An unknown or missing device is an error of class
+/// Device.
 Result<std::unique_ptr<Device>> createDevice(const std::string &name, DeviceOptions options = {});
 
 /// What a plugin exports, as extern "C". Returns null and fills `error` on failure; the caller owns

@@ -5,8 +5,24 @@
 #include <algorithm>
 #include <charconv>
 #include <dlfcn.h>
+#include <filesystem>
 
 namespace gc::runtime::hal {
+
+/// Never closed: the device's code must outlive everything it made.
+static void *openPlugin(const std::string &library, std::string &reason) {
+  std::error_code code;
+  std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", code);
+  // Beside the program if it is there at all: a stray one elsewhere would not match.
+  std::filesystem::path beside = program.parent_path().parent_path() / "lib" / library;
+  bool found = !code && std::filesystem::exists(beside, code);
+  void *handle = ::dlopen(found ? beside.c_str() : library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!handle) {
+    const char *text = ::dlerror();
+    reason = text ? text : "no reason given";
+  }
+  return handle;
+}
 
 static Result<std::unique_ptr<Device>> createPlugin(const std::string &kind,
                                                     const DeviceOptions &options) {
@@ -16,13 +32,11 @@ static Result<std::unique_ptr<Device>> createPlugin(const std::string &kind,
   if (!plain)
     return deviceError("unknown device '" + kind + "'; try cpu, cuda or null");
   std::string library = "libgc-device-" + kind + ".so";
-  // Never closed: the device's code must outlive everything it made.
-  void *handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!handle) {
-    const char *reason = ::dlerror();
+  std::string reason;
+  void *handle = openPlugin(library, reason);
+  if (!handle)
     return deviceError("device '" + kind + "' is not available: cannot load " + library + " (" +
-                       (reason ? reason : "no reason given") + "); built in are cpu and null");
-  }
+                       reason + "); built in are cpu and null");
   auto create = reinterpret_cast<CreateDeviceFunction>(::dlsym(handle, kCreateDeviceSymbol));
   if (!create)
     return deviceError("device plugin " + library + " does not export " + kCreateDeviceSymbol);
@@ -49,22 +63,6 @@ Result<std::unique_ptr<Device>> createDevice(const std::string &name, DeviceOpti
     return kind == "cpu" ? createCpuDevice(options) : createNullDevice(options);
   }
   return createPlugin(kind, options);
-}
-
-Result<SlotMap> SlotMap::create(const gc::plan::Plan &plan, uint32_t slot) {
-  SlotMap map;
-  size_t buffers = plan.buffers() ? plan.buffers()->size() : 0;
-  for (size_t i = 0; i < buffers; ++i)
-    map.buffers_.push_back(static_cast<uint32_t>(i));
-  for (size_t i = 0; plan.inputs() && i < plan.inputs()->size(); ++i) {
-    const gc::plan::Input &input = *plan.inputs()->Get(i);
-    if (slot >= input.slots()->size())
-      return badInput("input '" + input.name()->str() + "' has " +
-                      std::to_string(input.slots()->size()) + " slots; slot " +
-                      std::to_string(slot) + " was asked for");
-    map.buffers_[input.slots()->Get(0)] = input.slots()->Get(slot);
-  }
-  return map;
 }
 
 } // namespace gc::runtime::hal

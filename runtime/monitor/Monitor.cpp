@@ -5,6 +5,7 @@
 #include <ctime>
 #include <fcntl.h>
 #include <unistd.h>
+#include <utility>
 
 namespace gc::runtime {
 
@@ -39,6 +40,11 @@ void Monitor::start() {
   stop();
   samples.clear();
   samples.reserve(capacity);
+  deviceSamples.clear();
+  if (sampler)
+    deviceSamples.reserve(capacity);
+  ranges = {};
+  latest.reset();
   stride = 1;
   taken = 0;
   memorySum = cpusMax = 0;
@@ -67,6 +73,34 @@ void Monitor::loop() {
     sample();
 }
 
+/// Every second one, from the first.
+template <class T> static void halve(std::vector<T> &series) {
+  for (size_t i = 0; 2 * i < series.size(); ++i)
+    series[i] = series[2 * i];
+  series.resize((series.size() + 1) / 2);
+}
+
+DeviceSample Monitor::sampleDevice() {
+  DeviceSample current = sampler->sample();
+  for (size_t i = 0; i < kDeviceQuantities; ++i) {
+    if (!current[i])
+      continue;
+    QuantityRange &range = ranges[i];
+    range.min = range.samples ? std::min(range.min, *current[i]) : *current[i];
+    range.max = range.samples ? std::max(range.max, *current[i]) : *current[i];
+    range.mean += *current[i];
+    range.samples += 1;
+  }
+  std::lock_guard lock(latestMutex);
+  latest = current;
+  return current;
+}
+
+std::optional<DeviceSample> Monitor::newDeviceSample() {
+  std::lock_guard lock(latestMutex);
+  return std::exchange(latest, std::nullopt);
+}
+
 void Monitor::sample() {
   auto now = std::chrono::steady_clock::now();
   double cpu = processCpuSeconds();
@@ -84,15 +118,19 @@ void Monitor::sample() {
   usedCpu = cpu - beganCpu;
   previousTime = now;
   previousCpu = cpu;
+  DeviceSample device;
+  if (sampler)
+    device = sampleDevice();
   if (taken++ % stride != 0)
     return;
   if (samples.size() == capacity) {
-    for (size_t i = 0; 2 * i < samples.size(); ++i)
-      samples[i] = samples[2 * i];
-    samples.resize((samples.size() + 1) / 2);
+    halve(samples);
+    halve(deviceSamples);
     stride *= 2;
   }
   samples.push_back(current);
+  if (sampler)
+    deviceSamples.push_back(device);
 }
 
 MonitorSummary Monitor::summary() const {
@@ -106,6 +144,12 @@ MonitorSummary Monitor::summary() const {
   result.periodSeconds =
       std::chrono::duration<double>(period).count() * static_cast<double>(stride);
   result.samples = samples;
+  if (sampler) {
+    result.device = {taken, ranges, deviceSamples};
+    for (QuantityRange &range : result.device->ranges)
+      if (range.samples)
+        range.mean /= static_cast<double>(range.samples);
+  }
   return result;
 }
 

@@ -1,7 +1,10 @@
-// A thread that samples the process while it trains: memory (VmRSS) and CPU utilization. It uses
-// nothing but memory reserved when it starts, so that it does not disturb what it measures.
+// A thread that samples the process while it trains: memory (VmRSS) and CPU utilization, and the
+// device where a sampler is given. It uses nothing but memory reserved when it starts, so that it
+// does not disturb what it measures.
 #ifndef GC_RUNTIME_MONITOR_MONITOR_H
 #define GC_RUNTIME_MONITOR_MONITOR_H
+
+#include "runtime/monitor/DeviceSampler.h"
 
 #include <chrono>
 #include <condition_variable>
@@ -23,12 +26,30 @@ struct MonitorSample {
   uint64_t memoryBytes = 0;
 };
 
+/// Of a quantity over the samples that had it.
+struct QuantityRange {
+  uint64_t samples = 0; // 0: the rest means nothing
+  double min = 0, mean = 0, max = 0;
+};
+
+struct DeviceSummary {
+  uint64_t taken = 0; // samples asked for
+  std::array<QuantityRange, kDeviceQuantities> ranges;
+  std::vector<DeviceSample> samples; // one for each of MonitorSummary::samples
+
+  const QuantityRange &operator[](DeviceQuantity quantity) const {
+    return ranges[static_cast<size_t>(quantity)];
+  }
+};
+
 struct MonitorSummary {
+  double beginSeconds = 0; // on the clock of whoever runs the monitor; 0 unless that one says
   double seconds = 0;
   uint64_t memoryMaxBytes = 0, memoryMeanBytes = 0;
   double cpusMax = 0, cpusMean = 0;
   double periodSeconds = 0; // between the samples kept
   std::vector<MonitorSample> samples;
+  std::optional<DeviceSummary> device; // where there was a sampler
 };
 
 class Monitor {
@@ -41,19 +62,29 @@ public:
   Monitor(const Monitor &) = delete;
   Monitor &operator=(const Monitor &) = delete;
 
+  /// Asks this one too, from the next start on; null for none. Not owned, must outlive the monitor.
+  void watch(DeviceSampler *device) { sampler = device; }
   /// Begins again from nothing.
   void start();
   void stop();
   /// What was seen between start and stop; call after stop.
   MonitorSummary summary() const;
+  /// The device's last sample, unless it was handed out already. Never waits for the device.
+  std::optional<DeviceSample> newDeviceSample();
 
 private:
   void loop();
   void sample();
+  DeviceSample sampleDevice();
 
   std::chrono::milliseconds period;
   size_t capacity;
+  DeviceSampler *sampler = nullptr;
   std::vector<MonitorSample> samples;
+  std::vector<DeviceSample> deviceSamples;             // as many, or none without a sampler
+  std::array<QuantityRange, kDeviceQuantities> ranges; // their means are still sums
+  std::mutex latestMutex;                              // held for a copy only
+  std::optional<DeviceSample> latest;
   size_t stride = 1, taken = 0; // every stride-th sample taken is kept
   double memorySum = 0, cpusMax = 0;
   uint64_t memoryMax = 0;

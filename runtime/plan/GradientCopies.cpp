@@ -58,6 +58,9 @@ private:
     if (const DispatchT *dispatch = command.operation.AsDispatch())
       for (size_t i = 0; i < dispatch->buffers.size() && i < dispatch->access.size(); ++i)
         uses.push_back({dispatch->buffers[i], static_cast<Access>(dispatch->access[i])});
+    if (const LaunchT *launch = command.operation.AsLaunch())
+      for (size_t i = 0; i < launch->buffers.size() && i < launch->access.size(); ++i)
+        uses.push_back({launch->buffers[i], static_cast<Access>(launch->access[i])});
     if (const CopyT *copy = command.operation.AsCopy())
       uses = {{copy->source->buffer(), Access_Read}, {copy->target->buffer(), Access_Write}};
     return uses;

@@ -14,8 +14,28 @@ static std::string dump(const json &value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
+/// A counter each for the process and for every quantity of the device; where one is absent, the
+/// curve has no point.
+static void addCounters(json &events, const MonitorSummary &monitor) {
+  auto count = [&](const MonitorSample &sample, const char *name, double value) {
+    events.push_back({{"name", name},
+                      {"ph", "C"},
+                      {"pid", 1},
+                      {"ts", (monitor.beginSeconds + sample.seconds) * 1e6},
+                      {"args", {{"value", value}}}});
+  };
+  for (size_t i = 0; i < monitor.samples.size(); ++i) {
+    const MonitorSample &sample = monitor.samples[i];
+    count(sample, "rss_bytes", static_cast<double>(sample.memoryBytes));
+    count(sample, "cpus", sample.cpus);
+    for (size_t q = 0; monitor.device && q < kDeviceQuantities; ++q)
+      if (std::optional<double> value = monitor.device->samples[i][q])
+        count(sample, kDeviceQuantityNames[q].key, *value);
+  }
+}
+
 Result<void> writeTrace(const std::string &path, const std::string &model,
-                        const std::vector<CommandTime> &commands) {
+                        const std::vector<CommandTime> &commands, const MonitorSummary *monitor) {
   json events = json::array();
   events.push_back(
       {{"name", "process_name"}, {"ph", "M"}, {"pid", 1}, {"tid", 1}, {"args", {{"name", model}}}});
@@ -27,6 +47,8 @@ Result<void> writeTrace(const std::string &path, const std::string &model,
                       {"pid", 1},
                       {"tid", row + 1},
                       {"args", {{"name", lists[row]}}}});
+  if (monitor)
+    addCounters(events, *monitor);
   for (const CommandTime &command : commands) {
     if (command.executions == 0)
       continue;

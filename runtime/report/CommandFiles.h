@@ -11,9 +11,11 @@
 
 namespace gc::runtime {
 
-/// The last step as a Chrome/Perfetto trace (open it in ui.perfetto.dev). Atomic.
+/// The last step as a Chrome/Perfetto trace (open it in ui.perfetto.dev), with the monitor's
+/// samples of the whole run as counters, where they are given. Atomic.
 Result<void> writeTrace(const std::string &path, const std::string &model,
-                        const std::vector<CommandTime> &commands);
+                        const std::vector<CommandTime> &commands,
+                        const MonitorSummary *monitor = nullptr);
 
 /// Seconds of each command, which `gc-compile --costs` reads. Atomic.
 ///   {"model", "device", "threads", "batch", "micro_batches", "ops": [{"op", "name", "list",

@@ -55,6 +55,10 @@ std::string htmlReport(const TrainingReport &r, const plan::Plan &plan,
   page += factRow("lower bound", sizeText(m.lowerBoundBytes));
   page += factRow("allocations in the step", std::to_string(m.allocationsInStep));
   page += "</table>\n";
+  if (m.device)
+    page += deviceMemoryHtml(*m.device);
+  if (r.nvml)
+    page += nvmlHtml(*r.nvml, r.monitor);
   if (timeline)
     page += "<h2>Memory of a step</h2>\n" + timelineHtml(*timeline);
   page += "<h2>The arena over the step's commands</h2>\n" + arenaChart(plan);

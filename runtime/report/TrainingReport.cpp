@@ -81,7 +81,8 @@ std::string reportJson(const TrainingReport &r) {
                    {"allocations_in_step", m.allocationsInStep},
                    {"library_bytes", m.libraryBytes},
                    {"process_rss_before_bytes", m.processRssBeforeBytes},
-                   {"process_rss_peak_bytes", m.processRssPeakBytes}};
+                   {"process_rss_peak_bytes", m.processRssPeakBytes},
+                   {"device", m.device ? deviceMemoryJson(*m.device) : json(nullptr)}};
   const RematReport &remat = r.remat;
   out["remat"] = {{"policy", remat.policy},
                   {"budget_bytes", orNull(remat.budgetBytes)},
@@ -97,8 +98,7 @@ std::string reportJson(const TrainingReport &r) {
   if (r.verify) {
     out["verify"]["steps"] = r.verify->steps;
     out["verify"]["bytes"] = r.verify->bytes;
-    out["verify"]["difference"] =
-        r.verify->identical ? json(nullptr) : json(r.verify->difference);
+    out["verify"]["difference"] = r.verify->identical ? json(nullptr) : json(r.verify->difference);
   }
   out["data"] = r.data;
   out["optimizer"] = r.optimizer;
@@ -114,6 +114,7 @@ std::string reportJson(const TrainingReport &r) {
                                   {"loss", e.loss},
                                   {"accuracy", orNull(e.accuracy)}});
   out["monitor"] = monitorJson(r.monitor);
+  out["nvml"] = r.nvml ? nvmlJson(*r.nvml, r.monitor) : json(nullptr);
   return out.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 

@@ -5,6 +5,7 @@
 
 #include "runtime/Error.h"
 #include "runtime/monitor/Monitor.h"
+#include "runtime/report/DeviceReport.h"
 
 #include <cstdint>
 #include <optional>
@@ -19,6 +20,7 @@ struct MemoryReport {
   uint64_t workspaceBytes = 0, inputBytes = 0, fragmentationBytes = 0, arenaBytes = 0;
   uint64_t allocationsInStep = 0, libraryBytes = 0;
   uint64_t processRssBeforeBytes = 0, processRssPeakBytes = 0;
+  std::optional<DeviceMemoryReport> device; // where the device has memory of its own
 };
 
 struct RematReport {
@@ -60,6 +62,7 @@ struct TrainingReport {
   RematReport remat;
   std::optional<VerifyReport> verify; // where it was asked for
   MonitorSummary monitor;
+  std::optional<NvmlReport> nvml; // where the device is one that NVML may know
 
   double stepMedian() const;
   /// Of the median step; 0 where no step was run.

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstring>
 #include <unordered_map>
+#include <utility>
 
 namespace gc::runtime {
 namespace {
@@ -18,6 +19,7 @@ struct List {
   const gc::plan::CommandList *commands = nullptr;
   std::vector<std::unique_ptr<hal::CommandBuffer>> buffers;
   std::vector<hal::CommandTime> times; // sized before the first step
+  std::vector<hal::Readback> results;
   std::vector<CommandProfile> profile;
   std::vector<float> recent; // kProfiledExecutions times of each command, in turn
   std::vector<std::string> implementations;
@@ -35,16 +37,34 @@ struct List {
 
 } // namespace
 
+namespace {
+
+/// One slot of all inputs on its way to the device.
+struct Slot {
+  std::unique_ptr<hal::Event> uploaded; ///< the copy to the device
+  std::unique_ptr<hal::Event> read;     ///< the last micro-batch that read it
+  bool fresh = false;                   ///< uploaded since then
+};
+
+} // namespace
+
 struct Session::State {
   const PlanFile *plan = nullptr;
   SessionOptions options;
-  // Destroyed in reverse: command buffers, arena, executable, device.
+  // Destroyed in reverse: command buffers, staging, arena, executable, device.
   std::unique_ptr<hal::Device> device;
   std::unique_ptr<hal::Executable> executable;
   std::unique_ptr<hal::Arena> arena;
+  std::unique_ptr<hal::Staging> inputStaging; ///< null where the host fills the arena itself
+  std::unordered_map<uint32_t, size_t> staged; ///< where an input's buffer is in it
+  std::unique_ptr<hal::Staging> metricStaging;
   std::unique_ptr<hal::Event> event;
+  std::vector<Slot> inputSlots;
   List once, microBatch, step, evaluate;
+  List *running = nullptr; ///< started, not finished
+  hal::Event *runningEvent = nullptr;
   std::unordered_map<std::string_view, const gc::plan::Variable *> variables;
+  std::vector<int32_t> metrics; ///< buffers, in the order of metricStaging
   uint32_t slots = 1;
   double began = 0;
   MemoryMeasurement memory;
@@ -91,13 +111,116 @@ struct Session::State {
     return {};
   }
 
-  Status run(List &list, uint32_t slot) {
+  /// Inputs that the host cannot write where they are needed, side by side in staging.
+  Status stageInputs() {
+    if (arena->hostData() || !plan->get().inputs())
+      return {};
+    size_t bytes = 0;
+    for (const gc::plan::Input *input : *plan->get().inputs())
+      for (uint32_t index : *input->slots())
+        if (staged.emplace(index, bytes).second)
+          bytes += (bufferOf(index).bytes() + kBufferAlignment - 1) / kBufferAlignment *
+                   kBufferAlignment;
+    auto created = device->createStaging(bytes);
+    if (!created)
+      return created.error();
+    inputStaging = std::move(*created);
+    return {};
+  }
+
+  Status createEvents() {
+    auto create = [&](std::unique_ptr<hal::Event> &target) -> Status {
+      auto created = device->createEvent();
+      if (!created)
+        return created.error();
+      target = std::move(*created);
+      return {};
+    };
+    inputSlots.resize(slots);
+    if (Status done = create(event); !done)
+      return done;
+    for (Slot &slot : inputSlots)
+      for (auto *target : {&slot.uploaded, &slot.read})
+        if (Status done = create(*target); !done)
+          return done;
+    return {};
+  }
+
+  /// Metrics come back at the end of the list that computes them.
+  Status stageMetrics() {
+    const gc::plan::Plan &p = plan->get();
+    auto created = device->createStaging(4 * sizeof(float));
+    if (!created)
+      return created.error();
+    metricStaging = std::move(*created);
+    auto add = [&](List &list, int32_t buffer) {
+      if (buffer < 0)
+        return;
+      size_t at = 0;
+      while (at < metrics.size() && metrics[at] != buffer)
+        ++at;
+      if (at == metrics.size())
+        metrics.push_back(buffer);
+      list.results.push_back({bufferOf(static_cast<uint32_t>(buffer)).offset(),
+                              metricStaging->bytes().subspan(at * sizeof(float), sizeof(float))});
+    };
+    add(microBatch, p.loss());
+    add(microBatch, p.correct());
+    add(evaluate, p.evaluate_loss());
+    add(evaluate, p.evaluate_correct());
+    return {};
+  }
+
+  Status upload(uint32_t slot) {
+    if (slot >= slots)
+      return badInput("slot " + std::to_string(slot) + " of " + std::to_string(slots) +
+                      " was asked for");
+    if (!inputStaging)
+      return {};
+    Slot &s = inputSlots[slot];
+    // Copies follow one another, so that the last one's end is the end of all.
+    for (const gc::plan::Input *input : *plan->get().inputs()) {
+      uint32_t index = input->slots()->Get(slot);
+      auto source = inputStaging->bytes().subspan(staged.at(index), bufferOf(index).bytes());
+      if (Status started = device->upload(*arena, bufferOf(index).offset(), source, s.read.get(),
+                                          *s.uploaded);
+          !started)
+        return started;
+    }
+    s.fresh = true;
+    return {};
+  }
+
+  /// Starts a list of a micro-batch with its slot's data.
+  Status start(List &list, uint32_t slot) {
     if (slot >= list.buffers.size())
       return badInput("slot " + std::to_string(slot) + " of " +
                       std::to_string(list.buffers.size()) + " was asked for");
-    if (Status started = device->submit(*list.buffers[slot], *event, list.times); !started)
+    if (!inputSlots[slot].fresh)
+      if (Status started = upload(slot); !started)
+        return started;
+    inputSlots[slot].fresh = false;
+    return start(list, slot, *inputSlots[slot].read, inputSlots[slot].uploaded.get());
+  }
+
+  Status start(List &list, uint32_t slot, hal::Event &done, hal::Event *after) {
+    if (running)
+      return runFailed("internal error: a list was started while another one runs");
+    if (Status started = device->submit(
+            *list.buffers[slot], done,
+            {.after = after, .times = list.times, .results = list.results});
+        !started)
       return started;
-    Status done = event->wait();
+    running = &list;
+    runningEvent = &done;
+    return {};
+  }
+
+  Status finish() {
+    if (!running)
+      return runFailed("internal error: nothing was started that could be finished");
+    List &list = *std::exchange(running, nullptr);
+    Status done = runningEvent->wait();
     if (done)
       for (size_t i = 0; i < list.profile.size(); ++i) {
         CommandProfile &entry = list.profile[i];
@@ -110,22 +233,61 @@ struct Session::State {
     return done;
   }
 
-  std::span<std::byte> bytes(int64_t index) {
-    if (index < 0 ||
-        index >= static_cast<int64_t>(plan->get().buffers() ? plan->get().buffers()->size() : 0) ||
-        !arena->hostData())
-      return {};
-    const gc::plan::Buffer &buffer = *plan->get().buffers()->Get(static_cast<uint32_t>(index));
-    return {arena->hostData() + buffer.offset(), static_cast<size_t>(buffer.bytes())};
+  Status runWhole(List &list) {
+    if (Status started = start(list, 0, *event, nullptr); !started)
+      return started;
+    return finish();
   }
 
-  double scalar(int32_t index) {
-    std::span<std::byte> data = bytes(index);
-    float value = 0;
-    if (data.size() >= sizeof(value))
-      std::memcpy(&value, data.data(), sizeof(value));
-    return value;
+  const gc::plan::Buffer &bufferOf(uint32_t index) const {
+    return *plan->get().buffers()->Get(index);
   }
+  bool hasBuffer(int64_t index) const {
+    return index >= 0 && plan->get().buffers() &&
+           index < static_cast<int64_t>(plan->get().buffers()->size());
+  }
+  /// Its offset, when it has `bytes` bytes.
+  Result<size_t> place(int64_t index, size_t bytes) const {
+    if (!hasBuffer(index))
+      return badInput("the plan has no buffer " + std::to_string(index));
+    const gc::plan::Buffer &b = bufferOf(static_cast<uint32_t>(index));
+    if (b.bytes() != bytes)
+      return badInput("buffer '" + b.name()->str() + "' has " + std::to_string(b.bytes()) +
+                      " bytes, not " + std::to_string(bytes));
+    return static_cast<size_t>(b.offset());
+  }
+  Status read(int64_t index, std::span<std::byte> target) {
+    auto offset = place(index, target.size());
+    return offset ? arena->read(*offset, target) : offset.error();
+  }
+  Status write(int64_t index, std::span<const std::byte> source) {
+    auto offset = place(index, source.size());
+    return offset ? arena->write(*offset, source) : offset.error();
+  }
+
+  std::span<std::byte> view(uint32_t index) {
+    if (!hasBuffer(index) || !arena->hostData())
+      return {};
+    return {arena->hostData() + bufferOf(index).offset(), bufferOf(index).bytes()};
+  }
+
+  Result<const gc::plan::Variable *> variable(std::string_view name) const {
+    auto found = variables.find(name);
+    if (found == variables.end())
+      return badInput("the plan has no variable '" + std::string(name) + "'");
+    return found->second;
+  }
+
+  Result<float> metric(int64_t buffer) const {
+    for (size_t i = 0; i < metrics.size(); ++i)
+      if (metrics[i] == buffer) {
+        float value;
+        std::memcpy(&value, metricStaging->bytes().data() + i * sizeof(float), sizeof(value));
+        return value;
+      }
+    return badInput("buffer " + std::to_string(buffer) + " is no metric of the plan");
+  }
+  double metricOr0(int32_t buffer) const { return buffer < 0 ? 0 : *metric(buffer); }
 };
 
 Session::Session() : state_(std::make_unique<State>()) {}
@@ -145,11 +307,10 @@ Result<std::unique_ptr<Session>> Session::create(const PlanFile &plan,
   if (!device)
     return device.error();
   s.device = std::move(*device);
-  auto executable = s.device->load(plan->kernels());
+  auto executable = s.device->load(*plan);
   if (!executable)
     return executable.error();
   s.executable = std::move(*executable);
-  s.event = s.device->createEvent();
   if (plan->inputs() && plan->inputs()->size()) {
     s.slots = UINT32_MAX;
     for (const gc::plan::Input *input : *plan->inputs())
@@ -172,8 +333,9 @@ Result<std::unique_ptr<Session>> Session::create(const PlanFile &plan,
   if (!arena)
     return arena.error();
   s.arena = std::move(*arena);
-  if (Status bound = s.bindAll(); !bound)
-    return bound.error();
+  for (Status ready : {s.createEvents(), s.stageInputs(), s.stageMetrics(), s.bindAll()})
+    if (!ready)
+      return ready.error();
   return session;
 }
 
@@ -181,46 +343,75 @@ const PlanFile &Session::plan() const { return *state_->plan; }
 hal::Device &Session::device() { return *state_->device; }
 uint32_t Session::slots() const { return state_->slots; }
 
-std::span<std::byte> Session::buffer(uint32_t index) { return state_->bytes(index); }
+bool Session::stagesInput() const { return state_->inputStaging != nullptr; }
 
-std::span<std::byte> Session::variable(std::string_view name) {
-  auto found = state_->variables.find(name);
-  return found == state_->variables.end() ? std::span<std::byte>()
-                                          : state_->bytes(found->second->buffer());
+Status Session::readBuffer(uint32_t index, std::span<std::byte> target) {
+  return state_->read(index, target);
 }
-
-std::span<std::byte> Session::gradient(std::string_view name) {
-  auto found = state_->variables.find(name);
-  return found == state_->variables.end() ? std::span<std::byte>()
-                                          : state_->bytes(found->second->gradient_buffer());
+Status Session::writeBuffer(uint32_t index, std::span<const std::byte> source) {
+  return state_->write(index, source);
 }
+Status Session::readVariable(std::string_view name, std::span<std::byte> target) {
+  auto variable = state_->variable(name);
+  return variable ? state_->read((*variable)->buffer(), target) : variable.error();
+}
+Status Session::writeVariable(std::string_view name, std::span<const std::byte> source) {
+  auto variable = state_->variable(name);
+  return variable ? state_->write((*variable)->buffer(), source) : variable.error();
+}
+Status Session::readGradient(std::string_view name, std::span<std::byte> target) {
+  auto variable = state_->variable(name);
+  if (!variable)
+    return variable.error();
+  if ((*variable)->gradient_buffer() < 0)
+    return badInput("the plan does not keep the gradient of '" + std::string(name) + "'");
+  return state_->read((*variable)->gradient_buffer(), target);
+}
+std::span<std::byte> Session::hostView(uint32_t index) { return state_->view(index); }
 
 std::span<std::byte> Session::input(std::string_view name, uint32_t slot) {
   const auto *inputs = state_->plan->get().inputs();
   for (uint32_t i = 0; inputs && i < inputs->size(); ++i)
-    if (inputs->Get(i)->name()->string_view() == name && slot < inputs->Get(i)->slots()->size())
-      return state_->bytes(inputs->Get(i)->slots()->Get(slot));
+    if (inputs->Get(i)->name()->string_view() == name && slot < inputs->Get(i)->slots()->size()) {
+      uint32_t index = inputs->Get(i)->slots()->Get(slot);
+      if (!state_->inputStaging)
+        return state_->view(index);
+      return state_->inputStaging->bytes().subspan(state_->staged.at(index),
+                                                   state_->bufferOf(index).bytes());
+    }
   return {};
 }
 
-Status Session::runOnce() { return state_->run(state_->once, 0); }
-Status Session::runMicroBatch(uint32_t slot) { return state_->run(state_->microBatch, slot); }
-Status Session::finishStep() { return state_->run(state_->step, 0); }
-
-Status Session::evaluateMicroBatch(uint32_t slot) {
+Status Session::upload(uint32_t slot) { return state_->upload(slot); }
+Status Session::startMicroBatch(uint32_t slot) { return state_->start(state_->microBatch, slot); }
+Status Session::startEvaluate(uint32_t slot) {
   if (!state_->plan->get().evaluate())
     return badInput("the plan has no commands for evaluation; compile it with --evaluate");
-  return state_->run(state_->evaluate, slot);
+  return state_->start(state_->evaluate, slot);
 }
+Status Session::finishMicroBatch() { return state_->finish(); }
+
+Status Session::runOnce() { return state_->runWhole(state_->once); }
+Status Session::finishStep() { return state_->runWhole(state_->step); }
+Status Session::runMicroBatch(uint32_t slot) {
+  Status started = startMicroBatch(slot);
+  return started ? finishMicroBatch() : started;
+}
+Status Session::evaluateMicroBatch(uint32_t slot) {
+  Status started = startEvaluate(slot);
+  return started ? finishMicroBatch() : started;
+}
+
+Result<float> Session::metric(uint32_t buffer) const { return state_->metric(buffer); }
 
 Metrics Session::metrics() const {
   const gc::plan::Plan &plan = state_->plan->get();
-  return {state_->scalar(plan.loss()), state_->scalar(plan.correct())};
+  return {state_->metricOr0(plan.loss()), state_->metricOr0(plan.correct())};
 }
 
 Metrics Session::evaluateMetrics() const {
   const gc::plan::Plan &plan = state_->plan->get();
-  return {state_->scalar(plan.evaluate_loss()), state_->scalar(plan.evaluate_correct())};
+  return {state_->metricOr0(plan.evaluate_loss()), state_->metricOr0(plan.evaluate_correct())};
 }
 
 MemoryMeasurement Session::memory() {
@@ -230,11 +421,18 @@ MemoryMeasurement Session::memory() {
   m.rssPeakBytes = std::max({m.rssPeakBytes, now.resident, state_->peakReset ? now.peak : 0});
   m.arenaBytes = state_->arena->residentBytes();
   m.measuredPeakBytes = m.rssPeakBytes > m.rssBeforeBytes ? m.rssPeakBytes - m.rssBeforeBytes : 0;
+  m.device = state_->device->memory();
+  if (m.device) {
+    m.measuredPeakBytes = m.device->arena;
+    m.libraryBytes = m.device->libraries;
+  }
   return m;
 }
 
 uint64_t Session::allocationsInStep() const { return state_->device->allocations().heap; }
 uint64_t Session::transientsInStep() const { return state_->device->allocations().transients; }
+
+double Session::secondsSinceBegin() const { return seconds() - state_->began; }
 
 std::vector<CommandProfile> Session::profile() const {
   std::vector<CommandProfile> all;

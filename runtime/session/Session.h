@@ -2,8 +2,12 @@
 //
 //   auto plan = PlanFile::load("net.plan");
 //   auto session = Session::create(*plan, {.device = "cpu", .threads = 2});
-//   write every variable through variable(name), inputs through input(name, slot)
+//   writeVariable(name, bytes) for every variable, fill input(name, slot)
 //   session->runOnce(); then per step: runMicroBatch(slot) × micro_batches, finishStep()
+//
+// Where the device does not compute in the host's memory, input() is staging, and a micro-batch first
+// copies its slot. To copy one slot while another is computed:
+//   upload(0); startMicroBatch(0); fill slot 1; upload(1); finishMicroBatch(); startMicroBatch(1); …
 //
 // The session owns the device, the arena and every recorded command buffer. Creation is in two
 // phases so that memory can be told apart: first libraries are loaded and primitives built
@@ -35,7 +39,7 @@ struct SessionOptions {
   bool profile = false; ///< keep the time of every command (see Session::profile)
 };
 
-/// Loss and right answers of the last micro-batch, read from the arena.
+/// Loss and right answers of the last micro-batch.
 struct Metrics {
   double loss = 0;
   double correct = 0;
@@ -72,30 +76,48 @@ public:
   const PlanFile &plan() const;
   hal::Device &device();
 
-  /// Bytes of a buffer, by index; valid for the session's life.
-  std::span<std::byte> buffer(uint32_t index);
-  /// Bytes of a variable, by name; empty when there is none.
-  std::span<std::byte> variable(std::string_view name);
-  /// Gradient kept for a variable; empty unless the plan keeps it.
-  std::span<std::byte> gradient(std::string_view name);
-  /// Bytes of an input's slot; empty when there is no such input or slot.
+  /// Copies a buffer, whole, to or from the host; a size that is not the buffer's is BadInput.
+  Status readBuffer(uint32_t index, std::span<std::byte> target);
+  Status writeBuffer(uint32_t index, std::span<const std::byte> source);
+  /// The same by a variable's name, BadInput when there is none; a gradient only where the plan
+  /// keeps it.
+  Status readVariable(std::string_view name, std::span<std::byte> target);
+  Status writeVariable(std::string_view name, std::span<const std::byte> source);
+  Status readGradient(std::string_view name, std::span<std::byte> target);
+  /// A buffer's bytes where the host sees them, valid for the session's life; empty on devices with
+  /// memory of their own.
+  std::span<std::byte> hostView(uint32_t index);
+
+  /// Where the host fills an input's slot: the arena itself, or staging; valid for the session's
+  /// life, empty when there is no such input or slot.
   std::span<std::byte> input(std::string_view name, uint32_t slot);
   /// How many slots there are to fill (the smallest count over the inputs; 1 without inputs).
   uint32_t slots() const;
+  /// Whether input is copied to the device, so that uploading early is worth it.
+  bool stagesInput() const;
 
   /// Commands that run once, after the variables were written.
   Status runOnce();
-  /// Forward and backward of the micro-batch in `slot`.
+  /// Starts copying a filled slot to the device, after the micro-batch that read it last; nothing
+  /// where input is not staged. The slot must stay as it is until its micro-batch is finished.
+  Status upload(uint32_t slot);
+  /// Forward and backward of the micro-batch in `slot`, which is uploaded first where it was not
+  /// since its last use.
   Status runMicroBatch(uint32_t slot);
+  /// The same in two halves, with time for the host in between. One at a time.
+  Status startMicroBatch(uint32_t slot);
+  Status startEvaluate(uint32_t slot);
+  Status finishMicroBatch();
   /// The optimizer, after the last micro-batch of the step.
   Status finishStep();
   /// A micro-batch in inference mode; BadInput when the plan has no evaluate list.
   Status evaluateMicroBatch(uint32_t slot);
 
-  /// Metrics of the last runMicroBatch, until finishStep, whose commands may use their bytes; a
-  /// metric that the plan lacks reads 0.
+  /// Metrics of the last micro-batch that was finished; one that the plan lacks reads 0.
   Metrics metrics() const;
   Metrics evaluateMetrics() const;
+  /// One of them by its buffer; BadInput where that is no metric of the plan.
+  Result<float> metric(uint32_t buffer) const;
 
   /// Asks the loop that drives the session to end; safe in a signal handler. The session itself
   /// never stops in the middle of a step.
@@ -109,6 +131,8 @@ public:
   /// Library requests answered from the plan's transient pool instead (see hal/allocation).
   uint64_t transientsInStep() const;
 
+  /// Since the session began; the clock of profile().
+  double secondsSinceBegin() const;
   /// Times per command when options.profile is set; else empty.
   std::vector<CommandProfile> profile() const;
   /// Text of what each command of a list would do, one line each ("once", "micro_batch", …).

@@ -97,6 +97,10 @@ std::string summaryText(const TrainingReport &r) {
   text += line(
       "", fmt::format("measured  {}, {:+.2f} %", sizeText(m.measuredPeakBytes), 100 * difference));
   text += line("", fmt::format("libraries {} apart", sizeText(m.libraryBytes)));
+  if (m.device)
+    text += line("device memory", deviceMemoryText(*m.device));
+  if (r.nvml)
+    text += line("nvml", nvmlText(*r.nvml, r.monitor));
   text += line("allocations", fmt::format("{} in the step", m.allocationsInStep));
   return text;
 }

@@ -60,6 +60,15 @@ void fillMemoryUse(TrainingReport &report, const MemoryUse &use) {
   report.memory.libraryBytes = use.libraryBytes;
   report.memory.processRssBeforeBytes = use.rssBeforeBytes;
   report.memory.processRssPeakBytes = use.rssPeakBytes;
+  if (!use.device)
+    return;
+  DeviceMemoryReport &device = report.memory.device.emplace();
+  device.capacityBytes = use.device->total;
+  device.withContextBytes = use.device->usedWithContext;
+  device.beforeBytes = use.device->usedBefore;
+  device.librariesBytes = use.device->libraries;
+  device.arenaBytes = use.device->arena;
+  device.driverUsedBytes = use.device->used;
 }
 
 bool keepsGradients(const plan::Plan &plan) {

@@ -1,17 +1,33 @@
 #include "runtime/trainer/SessionExecutor.h"
 
-#include <cstring>
-
 namespace gc::runtime {
 
 Result<std::byte *> SessionExecutor::map(uint32_t buffer) {
-  std::span<std::byte> bytes = session.buffer(buffer);
-  if (bytes.empty())
-    return deviceError("the session has no host view of buffer " + std::to_string(buffer));
-  return bytes.data();
+  if (std::span<std::byte> bytes = session.hostView(buffer); bytes.data())
+    return bytes.data();
+  std::vector<std::byte> &copy = copies[buffer];
+  copy.resize(plan().buffers()->Get(buffer)->bytes());
+  if (Result<void> read = session.readBuffer(buffer, copy); !read) {
+    copies.erase(buffer);
+    return read.error();
+  }
+  return copy.data();
 }
 
-Result<void> SessionExecutor::unmap(uint32_t, bool) { return {}; }
+Result<void> SessionExecutor::unmap(uint32_t buffer, bool written) {
+  auto copy = copies.find(buffer);
+  if (copy == copies.end())
+    return {};
+  Result<void> done;
+  if (written)
+    done = session.writeBuffer(buffer, copy->second);
+  copies.erase(copy);
+  return done;
+}
+
+WatchedDevice SessionExecutor::watchedDevice() const {
+  return {session.device().uuid(), session.device().pciBusId()};
+}
 
 Result<std::byte *> SessionExecutor::inputSlot(size_t input, size_t slot) {
   const plan::Input &entry = *plan().inputs()->Get(static_cast<flatbuffers::uoffset_t>(input));
@@ -23,14 +39,7 @@ Result<std::byte *> SessionExecutor::inputSlot(size_t input, size_t slot) {
   return bytes.data();
 }
 
-Result<float> SessionExecutor::readMetric(uint32_t buffer) {
-  std::span<std::byte> bytes = session.buffer(buffer);
-  if (bytes.size() < sizeof(float))
-    return deviceError("the session has no host view of metric " + std::to_string(buffer));
-  float value;
-  std::memcpy(&value, bytes.data(), sizeof(value));
-  return value;
-}
+Result<float> SessionExecutor::readMetric(uint32_t buffer) { return session.metric(buffer); }
 
 MemoryUse SessionExecutor::memoryUse() {
   MemoryMeasurement measured = session.memory();
@@ -40,6 +49,7 @@ MemoryUse SessionExecutor::memoryUse() {
   use.libraryBytes = measured.libraryBytes;
   use.rssBeforeBytes = measured.rssBeforeBytes;
   use.rssPeakBytes = measured.rssPeakBytes;
+  use.device = measured.device;
   return use;
 }
 

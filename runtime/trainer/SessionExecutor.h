@@ -5,10 +5,12 @@
 #include "runtime/session/Session.h"
 #include "runtime/trainer/StepExecutor.h"
 
+#include <map>
+
 namespace gc::runtime {
 
 /// Does not own the session.
-class SessionExecutor final : public StepExecutor {
+class SessionExecutor : public StepExecutor {
 public:
   explicit SessionExecutor(Session &session) : session(session) {}
 
@@ -16,21 +18,27 @@ public:
   Result<void> unmap(uint32_t buffer, bool written) override;
   const plan::Plan &plan() const override { return session.plan().get(); }
   int threads() const override { return session.device().threads(); }
+  WatchedDevice watchedDevice() const override;
   Result<std::byte *> inputSlot(size_t input, size_t slot) override;
   Result<void> runOnce() override { return session.runOnce(); }
-  Result<void> runMicroBatch(size_t slot) override {
-    return session.runMicroBatch(static_cast<uint32_t>(slot));
-  }
   Result<void> runStep() override { return session.finishStep(); }
-  Result<void> runEvaluate(size_t slot) override {
-    return session.evaluateMicroBatch(static_cast<uint32_t>(slot));
+  bool stagesInput() const override { return session.stagesInput(); }
+  Result<void> upload(size_t slot) override { return session.upload(static_cast<uint32_t>(slot)); }
+  Result<void> startMicroBatch(size_t slot) override {
+    return session.startMicroBatch(static_cast<uint32_t>(slot));
   }
+  Result<void> startEvaluate(size_t slot) override {
+    return session.startEvaluate(static_cast<uint32_t>(slot));
+  }
+  Result<void> finishMicroBatch() override { return session.finishMicroBatch(); }
   Result<float> readMetric(uint32_t buffer) override;
   MemoryUse memoryUse() override;
   std::vector<CommandTime> commandTimes() const override;
+  double seconds() const override { return session.secondsSinceBegin(); }
 
 private:
   Session &session;
+  std::map<uint32_t, std::vector<std::byte>> copies; // of mapped buffers that the host cannot see
 };
 
 } // namespace gc::runtime

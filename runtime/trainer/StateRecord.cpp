@@ -80,6 +80,13 @@ void StateRecord::add(const std::vector<TensorBits> &state) {
     copy.insert(copy.end(), tensor.bits.begin(), tensor.bits.end());
 }
 
+std::vector<TensorBits> StateRecord::state(uint64_t step) const {
+  std::vector<TensorBits> all = tensors;
+  for (size_t i = 0; i < all.size(); ++i)
+    all[i].bits = std::span(bits[step - 1]).subspan(offsets[i], offsets[i + 1] - offsets[i]);
+  return all;
+}
+
 Result<std::optional<Difference>> StateRecord::compare(uint64_t step,
                                                        const std::vector<TensorBits> &state) const {
   if (step < 1 || step > bits.size() || state.size() != tensors.size())
@@ -87,10 +94,9 @@ Result<std::optional<Difference>> StateRecord::compare(uint64_t step,
                                  "expected {}",
                                  step, bits.size(), state.size(), tensors.size()));
   std::optional<Difference> first;
+  std::vector<TensorBits> recorded = this->state(step);
   for (size_t i = 0; i < state.size(); ++i) {
-    TensorBits recorded = tensors[i];
-    recorded.bits = std::span(bits[step - 1]).subspan(offsets[i], offsets[i + 1] - offsets[i]);
-    Result<std::optional<Difference>> difference = compareBits(recorded, state[i]);
+    Result<std::optional<Difference>> difference = compareBits(recorded[i], state[i]);
     if (!difference)
       return difference;
     if (!*difference)

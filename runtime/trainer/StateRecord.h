@@ -44,6 +44,8 @@ public:
   /// Copies the state after the next step.
   void add(const std::vector<TensorBits> &state);
   size_t steps() const { return bits.size(); }
+  /// What was recorded of a step (from 1, at most steps()); valid as long as the record.
+  std::vector<TensorBits> state(uint64_t step) const;
 
   /// Holds the state after a step (from 1) against the one recorded: the first tensor that differs.
   /// Fails (run failed) where the record has no such step or the tensors are not counterparts.

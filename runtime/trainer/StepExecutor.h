@@ -4,10 +4,13 @@
 #define GC_RUNTIME_TRAINER_STEPEXECUTOR_H
 
 #include "runtime/Error.h"
+#include "runtime/hal/Device.h"
+#include "runtime/monitor/DeviceSampler.h"
 #include "runtime/report/CommandTime.h"
 #include "runtime/weights/BufferAccess.h"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace gc::plan {
@@ -20,21 +23,30 @@ namespace gc::runtime {
 struct MemoryUse {
   uint64_t measuredPeakBytes = 0, allocationsInStep = 0, libraryBytes = 0;
   uint64_t rssBeforeBytes = 0, rssPeakBytes = 0;
+  std::optional<hal::DeviceMemory> device{}; // where the device has memory of its own
 };
 
 class StepExecutor : public BufferAccess {
 public:
   virtual const plan::Plan &plan() const = 0;
   virtual int threads() const = 0;
+  /// The device to watch while training; none unless there is one that can be.
+  virtual WatchedDevice watchedDevice() const { return {}; }
 
   /// Host address of an input's slot, inside the arena (a staging copy on other devices).
   virtual Result<std::byte *> inputSlot(size_t input, size_t slot) = 0;
+  /// Whether slots are copied to the device; then uploading one while another is computed saves
+  /// time. A slot that was not uploaded is when its micro-batch starts.
+  virtual bool stagesInput() const = 0;
+  virtual Result<void> upload(size_t slot) = 0;
 
-  /// The lists of the plan. All return when the device is done and slot and metrics may be touched.
+  /// The lists of the plan. They return when the device is done.
   virtual Result<void> runOnce() = 0;
-  virtual Result<void> runMicroBatch(size_t slot) = 0;
   virtual Result<void> runStep() = 0;
-  virtual Result<void> runEvaluate(size_t slot) = 0;
+  /// A micro-batch, one at a time; when it is finished, slot and metrics may be touched.
+  virtual Result<void> startMicroBatch(size_t slot) = 0;
+  virtual Result<void> startEvaluate(size_t slot) = 0;
+  virtual Result<void> finishMicroBatch() = 0;
 
   /// A scalar f32 buffer.
   virtual Result<float> readMetric(uint32_t buffer) = 0;
@@ -43,6 +55,8 @@ public:
 
   /// Every command of the plan with its times; empty unless the executor was made to measure them.
   virtual std::vector<CommandTime> commandTimes() const = 0;
+  /// Now, on the clock of commandTimes().
+  virtual double seconds() const { return 0; }
 };
 
 } // namespace gc::runtime

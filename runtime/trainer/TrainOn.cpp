@@ -1,5 +1,6 @@
 #include "runtime/trainer/TrainPlan.h"
 
+#include "runtime/nvml/NvmlSampler.h"
 #include "runtime/report/CommandFiles.h"
 #include "runtime/report/EventFile.h"
 #include "runtime/report/HtmlReport.h"
@@ -49,7 +50,7 @@ static Result<void> saveResults(VariableStore &store, StepExecutor &executor,
   if (!options.trace.empty() || !options.profile.empty())
     times = executor.commandTimes();
   if (!options.trace.empty())
-    if (Result<void> done = writeTrace(options.trace, report.model, times); !done)
+    if (Result<void> done = writeTrace(options.trace, report.model, times, &report.monitor); !done)
       return done;
   if (!options.profile.empty())
     if (Result<void> done = writeProfile(options.profile, report, times); !done)
@@ -60,23 +61,68 @@ static Result<void> saveResults(VariableStore &store, StepExecutor &executor,
   return {};
 }
 
+/// The event file of a run, where there is one. Its failure must not end training: it is told
+/// after.
+struct EventLog {
+  std::optional<EventFile> file;
+  Result<void> result;
+
+  void scalar(const std::string &tag, uint64_t step, double value) {
+    if (file && result)
+      result = file->scalar(tag, step, static_cast<float>(value));
+  }
+  void device(const std::optional<DeviceSample> &sample, uint64_t step) {
+    for (size_t i = 0; sample && i < kDeviceQuantities; ++i)
+      if ((*sample)[i])
+        scalar(fmt::format("nvml/{}", kDeviceQuantityNames[i].key), step, *(*sample)[i]);
+  }
+};
+
+/// Null, and the reason in the report, where a device that should be watched cannot be; that is not
+/// a reason not to train.
+static std::unique_ptr<DeviceSampler>
+openSampler(const StepExecutor &executor, const TrainOptions &options, TrainingReport &report) {
+  WatchedDevice device = executor.watchedDevice();
+  if (!device.any())
+    return nullptr;
+  Result<std::unique_ptr<NvmlSampler>> opened = NvmlSampler::open(device, options.nvmlLibrary);
+  report.nvml.emplace();
+  if (opened)
+    return std::move(*opened);
+  report.nvml->reason = opened.error().message;
+  return nullptr;
+}
+
+/// After the monitor has stopped.
+static void takeSamples(TrainingReport &report, const MonitorSummary &seen,
+                        const DeviceSampler *sampler) {
+  report.monitor = seen;
+  if (!sampler)
+    return;
+  report.nvml->device = sampler->describe();
+  for (size_t i = 0; i < kDeviceQuantities; ++i)
+    report.nvml->failures[i] = sampler->failure(static_cast<DeviceQuantity>(i));
+  const QuantityRange &used = (*seen.device)[DeviceQuantity::MemoryUsed];
+  if (report.memory.device && used.samples)
+    report.memory.device->nvmlUsedPeakBytes = static_cast<uint64_t>(used.max);
+}
+
 /// Hangs checkpoints, event file and console lines on the trainer.
 static void attach(Trainer &trainer, VariableStore &store, const TrainOptions &options,
-                   EventFile *events, Result<void> &eventsResult, Progress &progress) {
+                   EventLog &events, Monitor &monitor, Progress &progress) {
   if (!options.checkpoint.empty())
     trainer.onEpochEnd = [&store, &options](const TrainingPosition &position) {
       return saveCheckpoint(options.checkpoint, store, position);
     };
-  auto log = [events, &eventsResult](const char *tag, uint64_t step, double value) {
-    if (events && eventsResult)
-      eventsResult = events->scalar(tag, step, static_cast<float>(value));
-  };
-  if (events)
-    trainer.onStep = [log](uint64_t step, float loss) { log("loss/train", step, loss); };
-  trainer.onEvaluation = [log, &options, &progress](const EvaluationReport &evaluation) {
-    log("loss/test", evaluation.step, evaluation.loss);
+  if (events.file)
+    trainer.onStep = [&events, &monitor](uint64_t step, float loss) {
+      events.scalar("loss/train", step, loss);
+      events.device(monitor.newDeviceSample(), step);
+    };
+  trainer.onEvaluation = [&events, &options, &progress](const EvaluationReport &evaluation) {
+    events.scalar("loss/test", evaluation.step, evaluation.loss);
     if (evaluation.accuracy)
-      log("accuracy/test", evaluation.step, *evaluation.accuracy);
+      events.scalar("accuracy/test", evaluation.step, *evaluation.accuracy);
     progress.finishLine();
     print(options.out, evaluationText(evaluation));
   };
@@ -103,12 +149,12 @@ Result<void> trainOn(StepExecutor &executor, const PlanInputs &inputs, const Dat
     if (Result<void> resumed = trainer.resumeAt(*position); !resumed)
       return resumed;
   report.seed = position->seed;
-  std::optional<EventFile> events;
+  EventLog events;
   if (!options.logDir.empty()) {
     Result<EventFile> file = EventFile::create(options.logDir);
     if (!file)
       return file.error();
-    events.emplace(std::move(*file));
+    events.file.emplace(std::move(*file));
   }
   if (Result<void> done = executor.runOnce(); !done)
     return done;
@@ -120,15 +166,19 @@ Result<void> trainOn(StepExecutor &executor, const PlanInputs &inputs, const Dat
   schedule.wholeEpochs = !options.schedule.steps && !data.endless;
   print(options.out, headerText(report, schedule));
 
-  Result<void> eventsResult;
-  attach(trainer, *store, options, events ? &*events : nullptr, eventsResult, progress);
+  std::unique_ptr<DeviceSampler> sampler = openSampler(executor, options, report);
   Monitor monitor;
+  monitor.watch(sampler.get());
+  attach(trainer, *store, options, events, monitor, progress);
   InterruptGuard guard;
+  double begin = executor.seconds();
   monitor.start();
   Result<void> trained = trainer.run();
   fillMemoryUse(report, executor.memoryUse()); // before saving touches anything
   monitor.stop();
-  report.monitor = monitor.summary();
+  takeSamples(report, monitor.summary(), sampler.get());
+  report.monitor.beginSeconds = begin;
+  events.device(monitor.newDeviceSample(), trainer.position().step);
 
   Result<void> saved;
   if (trained) {
@@ -141,7 +191,7 @@ Result<void> trainOn(StepExecutor &executor, const PlanInputs &inputs, const Dat
   Result<void> reported;
   if (!options.report.empty())
     reported = writeReport(options.report, report);
-  for (const Result<void> *result : {&trained, &saved, &reported, &eventsResult})
+  for (const Result<void> *result : {&trained, &saved, &reported, &events.result})
     if (!*result)
       return *result;
   return {};

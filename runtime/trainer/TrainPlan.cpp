@@ -39,6 +39,11 @@ Result<void> checkOutputs(const TrainOptions &options) {
 }
 
 Result<void> trainPlan(const PlanFile &plan, const TrainOptions &options) {
+  TrainingReport report;
+  return trainPlan(plan, options, report);
+}
+
+Result<void> trainPlan(const PlanFile &plan, const TrainOptions &options, TrainingReport &report) {
   if (Result<void> fine = checkOutputs(options); !fine)
     return fine;
   Result<PlanInputs> inputs = findPlanInputs(plan.get());
@@ -56,7 +61,6 @@ Result<void> trainPlan(const PlanFile &plan, const TrainOptions &options) {
   if (!session)
     return session.error();
   SessionExecutor executor(**session);
-  TrainingReport report;
   fillPlanFacts(report, plan.get());
   report.data = data->description;
   report.optimizer = options.optimizer;

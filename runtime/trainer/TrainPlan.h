@@ -3,6 +3,7 @@
 #define GC_RUNTIME_TRAINER_TRAINPLAN_H
 
 #include "runtime/Error.h"
+#include "runtime/nvml/Nvml.h"
 #include "runtime/report/TrainingReport.h"
 #include "runtime/trainer/Trainer.h"
 
@@ -21,6 +22,8 @@ struct TrainOptions {
   std::string load, save, dumpGradients, resume, checkpoint; // empty: not asked for
   std::string report, logDir, trace, html, profile;
 
+  std::string nvmlLibrary = nvml::kLibraryName; // watches the device, where it can be watched
+
   std::string optimizer; // as the header and the report name it
   double compileSeconds = 0;
   std::FILE *out = stdout; // header, progress, summary
@@ -33,6 +36,8 @@ Result<void> checkOutputs(const TrainOptions &options);
 /// write to). Weights, checkpoint and report are written at the end and on an interrupt; a run that
 /// fails in between writes its report and leaves every file of before as it was.
 Result<void> trainPlan(const PlanFile &plan, const TrainOptions &options);
+/// The same for callers that look at the report themselves.
+Result<void> trainPlan(const PlanFile &plan, const TrainOptions &options, TrainingReport &report);
 
 /// The same on any executor, which the caller has made after opening the data.
 Result<void> trainOn(StepExecutor &executor, const PlanInputs &inputs, const DataSource &data,

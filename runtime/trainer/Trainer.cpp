@@ -109,7 +109,39 @@ void Trainer::startLoader() {
   run.end = microBatchesBefore(position + steps);
   run.shuffle = schedule.shuffle;
   run.seed = where.seed;
+  ahead.reset();
   loader->start(run);
+}
+
+Result<Loader::MicroBatch> Trainer::nextMicroBatch() {
+  if (!ahead)
+    return loader->acquire();
+  Result<Loader::MicroBatch> next = std::move(*ahead);
+  ahead.reset();
+  return next;
+}
+
+void Trainer::loadAhead() {
+  if (!executor.stagesInput() || inputs.slots < 2 || !loader->more())
+    return;
+  ahead = loader->acquire();
+  if (*ahead)
+    if (Result<void> started = executor.upload((*ahead)->slot); !started)
+      ahead = started.error();
+}
+
+Result<void> Trainer::compute(const Loader::MicroBatch &loaded,
+                              Result<void> (StepExecutor::*start)(size_t)) {
+  if (Result<void> started = (executor.*start)(loaded.slot); !started)
+    return started;
+  loadAhead();
+  if (Result<void> done = executor.finishMicroBatch(); !done) {
+    if (ahead && !*ahead)
+      return ahead->error(); // it came first, and may be why
+    return done;
+  }
+  loader->release();
+  return {};
 }
 
 Result<void> Trainer::scaleWindow(int64_t count) {
@@ -135,13 +167,12 @@ Result<void> Trainer::oneStep() {
   }
   for (int64_t micro = 0; micro < window; ++micro) {
     Clock::time_point wait = Clock::now();
-    Result<Loader::MicroBatch> loaded = loader->acquire();
+    Result<Loader::MicroBatch> loaded = nextMicroBatch();
     if (!loaded)
       return loaded.error();
     waited += secondsSince(wait);
-    if (Result<void> done = executor.runMicroBatch(loaded->slot); !done)
+    if (Result<void> done = compute(*loaded, &StepExecutor::startMicroBatch); !done)
       return done;
-    loader->release();
     Result<float> value = executor.readMetric(static_cast<uint32_t>(plan.loss()));
     if (!value)
       return value.error();
@@ -268,17 +299,17 @@ Result<std::optional<EvaluationReport>> Trainer::evaluate() {
   run.samples = data.test->size();
   run.microBatchesPerEpoch = (run.samples + inputs.microBatch - 1) / inputs.microBatch;
   run.end = static_cast<uint64_t>(run.microBatchesPerEpoch);
+  ahead.reset();
   loader->start(run);
   double loss = 0, correct = 0;
   for (uint64_t i = 0; i < run.end; ++i) {
     if (interruptRequested())
       return std::optional<EvaluationReport>();
-    Result<Loader::MicroBatch> loaded = loader->acquire();
+    Result<Loader::MicroBatch> loaded = nextMicroBatch();
     if (!loaded)
       return loaded.error();
-    if (Result<void> done = executor.runEvaluate(loaded->slot); !done)
+    if (Result<void> done = compute(*loaded, &StepExecutor::startEvaluate); !done)
       return done.error();
-    loader->release();
     Result<float> mean = executor.readMetric(static_cast<uint32_t>(plan.evaluate_loss()));
     if (!mean)
       return mean.error();

@@ -78,6 +78,14 @@ private:
   Result<void> prepareLoader();
   Result<void> oneStep();
   void startLoader();
+  /// The next micro-batch of the loader's run, uploaded if it was loaded ahead.
+  Result<Loader::MicroBatch> nextMicroBatch();
+  /// While the device computes: loads and uploads the next one, where the device copies its input
+  /// and has a slot to spare.
+  void loadAhead();
+  /// Computes one with `start`, loading ahead, and gives its slot back.
+  Result<void> compute(const Loader::MicroBatch &loaded,
+                       Result<void> (StepExecutor::*start)(size_t));
   void showProgress(float loss);
 
   StepExecutor &executor;
@@ -95,6 +103,7 @@ private:
   double correctInEpoch = 0, seenInEpoch = 0;
   std::vector<float> microBatchLoss; // of the present step
   std::unique_ptr<Loader> loader;
+  std::optional<Result<Loader::MicroBatch>> ahead; // or why there is none; said when it is wanted
 };
 
 } // namespace gc::runtime

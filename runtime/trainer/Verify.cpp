@@ -81,7 +81,8 @@ using Observer = std::function<Result<void>(const std::vector<TensorBits> &)>;
 using Check = std::function<Result<void>(const plan::Plan &, uint64_t steps)>;
 
 Result<void> runSteps(const PlanFile &asked, const TrainOptions &options, TrainingReport &report,
-                      const Check &check, const Observer &observe) {
+                      const Check &check, const Observer &observe,
+                      const ChangeVariables &change = nullptr) {
   Result<PlanFile> plan = withGradientCopies(asked);
   if (!plan)
     return plan.error();
@@ -120,6 +121,9 @@ Result<void> runSteps(const PlanFile &asked, const TrainOptions &options, Traini
   if (!options.load.empty())
     if (Result<void> done = store->load(options.load); !done)
       return done;
+  if (change)
+    if (Result<void> done = change(plan->get(), executor); !done)
+      return done;
   if (Result<void> done = executor.runOnce(); !done)
     return done;
 
@@ -144,7 +148,8 @@ Result<void> checkMemory(const plan::Plan &plan, uint64_t steps) {
   }
   uint64_t machine = static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
                      static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
-  uint64_t arena = plan.arena_bytes();
+  // A GPU's arena is in its own memory, and its device says whether that suffices.
+  uint64_t arena = plan.target()->device()->string_view() == "cpu" ? plan.arena_bytes() : 0;
   if (arena >= machine)
     return badInput(fmt::format("without recomputation this step needs {}, and the machine has {}; "
                                 "verify with a smaller batch or image",
@@ -158,14 +163,16 @@ Result<void> checkMemory(const plan::Plan &plan, uint64_t steps) {
 
 } // namespace
 
-Result<StateRecord> recordSteps(const PlanFile &plan, const TrainOptions &options) {
+Result<StateRecord> recordSteps(const PlanFile &plan, const TrainOptions &options,
+                                const ChangeVariables &change) {
   StateRecord record;
   TrainingReport report;
   Result<void> done = runSteps(plan, options, report, checkMemory,
                                [&](const std::vector<TensorBits> &state) -> Result<void> {
                                  record.add(state);
                                  return {};
-                               });
+                               },
+                               change);
   if (!done)
     return done.error();
   return record;

@@ -11,10 +11,14 @@
 
 namespace gc::runtime {
 
+/// Changes variables after they were initialized and loaded.
+using ChangeVariables = std::function<Result<void>(const plan::Plan &, BufferAccess &)>;
+
 /// Trains with `plan` as `options` say (data, schedule, device, weights to load) and keeps the loss
 /// of every micro-batch, every gradient and every variable after each step, of which `options` must
 /// give the number. Fails (bad input) where that is more than the machine has memory for.
-Result<StateRecord> recordSteps(const PlanFile &plan, const TrainOptions &options);
+Result<StateRecord> recordSteps(const PlanFile &plan, const TrainOptions &options,
+                                const ChangeVariables &change = nullptr);
 
 /// Trains the same way and compares after each step; the first difference ends the run. What was
 /// found is in `report.verify`, beside all that a report holds of a run.

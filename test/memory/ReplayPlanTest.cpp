@@ -191,6 +191,45 @@ TEST_F(ReplayPlan, RejectsKernelsThatDoNotSay) {
   expectFault(*this, "does not say what its kernel reads and writes");
 }
 
+TEST_F(ReplayPlan, FollowsLaunchesAndLibraryGraphs) {
+  int a = buffer("a", 128, 0, 1), b = buffer("b", 192, 1, 2), c = buffer("c", 256, 2, 2);
+  auto ids = [](std::vector<int> indices) { return std::vector<uint32_t>(indices.begin(), indices.end()); };
+  plan::LaunchT launch;
+  launch.buffers = ids({x, a});
+  launch.access = {plan::Access_Read, plan::Access_Write};
+  launch.grid = std::make_unique<plan::Extent>(1, 1, 1);
+  launch.block = std::make_unique<plan::Extent>(1, 1, 1);
+  add(std::move(launch), plan.micro_batch);
+  auto graph = std::make_unique<plan::LibraryGraphT>();
+  graph->name = graph->plan = "g";
+  plan.graphs.push_back(std::move(graph));
+  plan::GraphCallT call;
+  call.ids = {1, 2};
+  call.buffers = {plan::View(static_cast<uint32_t>(a), 0), plan::View(static_cast<uint32_t>(b), 0)};
+  call.access = {plan::Access_Read, plan::Access_Write};
+  add(std::move(call), plan.micro_batch);
+  run({b}, {c});
+  PlanReplay replayed = replay();
+  EXPECT_TRUE(replayed.ok()) << replayed.error;
+  // The second half of b is not written any more.
+  plan.micro_batch->commands[1]->operation.AsGraphCall()->buffers[1] =
+      plan::View(static_cast<uint32_t>(b), 8);
+  expectFault(*this, "bytes [192, 224) were never written");
+  plan.micro_batch->commands[1]->operation.AsGraphCall()->access.pop_back();
+  expectFault(*this, "does not say what its kernel reads and writes");
+}
+
+TEST_F(ReplayPlan, RejectsALaunchThatReadsWhatNothingWrote) {
+  int a = buffer("a", 128, 0, 0), b = buffer("b", 192, 0, 0);
+  plan::LaunchT launch;
+  launch.buffers = {static_cast<uint32_t>(a), static_cast<uint32_t>(b)};
+  launch.access = {plan::Access_Read, plan::Access_Write};
+  launch.grid = std::make_unique<plan::Extent>(1, 1, 1);
+  launch.block = std::make_unique<plan::Extent>(1, 1, 1);
+  add(std::move(launch), plan.micro_batch);
+  expectFault(*this, "were never written");
+}
+
 TEST_F(ReplayPlan, PartsShareTheBytesOfTheirWhole) {
   int a = buffer("a", 128, 0, 2, 128), low = part(a, 0, 64), high = part(a, 64, 64);
   int b = buffer("b", 256, 2, 2);

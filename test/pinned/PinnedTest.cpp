@@ -1,6 +1,7 @@
 // One SGD step of every small network against values pinned from PyTorch in float64: loss, every
 // gradient, every updated weight, every running statistic. tools/compare/README.md tells the formula of
-// the weights and the meaning of the numbers; tools/compare/pin.py wrote the files.
+// the weights and the meaning of the numbers; tools/compare/pin.py wrote the files. Built once for the
+// cpu and once for cuda, whose generated kernels an emulated driver executes.
 #include "compiler/Compile.h"
 #include "runtime/plan/PlanFile.h"
 #include "runtime/plan/Plan_generated.h"
@@ -132,6 +133,11 @@ TEST_P(Pinned, OneStepMatchesFloat64) {
   compile.lr = pinned["learning_rate"];
   compile.keepGradients = true;
   compile.threads = 2;
+  compile.device = GC_PINNED_DEVICE;
+  if (compile.device == "cuda") {
+    compile.target = "sm_80";
+    compile.cudaLibrary = "none"; // the emulated driver executes PTX, not what a library brings
+  }
   gc::CompileResult compiled = gc::compileModel(readText(model), "model", compile);
   ASSERT_EQ(compiled.exitCode, 0) << compiled.error;
   auto plan = PlanFile::fromMemory(std::as_bytes(std::span(compiled.plan)), "model");
@@ -211,10 +217,16 @@ TEST_P(Pinned, OneStepMatchesFloat64) {
     statisticErrors.expectGood("statistics");
 }
 
+// An emulated GPU takes minutes for these.
+bool isTooLarge(const std::string &name) {
+  return GC_PINNED_DEVICE == std::string("cuda") &&
+         (name.starts_with("vgg") || name == "resnet-152");
+}
+
 std::vector<std::string> cases() {
   std::vector<std::string> names;
   for (const auto &entry : fs::directory_iterator(GC_PINNED_DIR))
-    if (entry.path().extension() == ".json")
+    if (entry.path().extension() == ".json" && !isTooLarge(entry.path().stem().string()))
       names.push_back(entry.path().stem().string());
   std::sort(names.begin(), names.end());
   return names;

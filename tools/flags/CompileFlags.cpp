@@ -53,8 +53,22 @@ void CompileFlags::add(CLI::App &app) {
                "What ops cost: seconds of each from gc-run --profile, or this machine's rates "
                "from gc-run --calibrate (default: rates of the machine it was developed on)"),
            group);
-  remember(app.add_option("--target", c.target, "What to compile for, such as sm_80 (cuda)"),
-           "Device");
+  group = "Device";
+  remember(app.add_option("--target", c.target,
+                          "cuda: what to compile for: sm_75, 80, 86, 89, 90, 100 or 120"),
+           group);
+  remember(app.add_option("--cuda-library", c.cudaLibrary,
+                          "cuda: auto (cuDNN where it is installed), cudnn or none (every kernel "
+                          "is generated)")
+               ->check(CLI::IsMember({"auto", "cudnn", "none"}))
+               ->capture_default_str(),
+           group);
+  remember(app.add_flag("--allow-tf32", c.allowTf32, "cuda: engines that round f32 operands"),
+           group);
+  remember(app.add_flag("--allow-nondeterministic", c.allowNondeterministic,
+                        "cuda: engines whose bits may differ from run to run; recomputation is "
+                        "then not exact"),
+           group);
 }
 
 /// What PyTorch's optimizers accept.

@@ -16,9 +16,11 @@ Examples:
   gc-compile convnet.mlir --dump-kernels=kernels
   gc-compile resnet50.mlir --budget=600MB --explain
   gc-compile vit.mlir --budget=400MB --accumulate=auto -o vit.plan
+  gc-gen resnet --depth=152 --batch=64 | gc-compile - --device=cuda --target=sm_86 --budget=8GB
   gc-compile resnet50.mlir --pareto=20 --csv=resnet50.csv --plot=resnet50.svg
 
-A plan holds code for the CPU that compiled it. Compiling needs neither data nor device.
+A plan for the CPU holds code for the CPU that compiled it; one for CUDA holds code for --target and
+newer devices. Compiling needs neither data nor device.
 Exit codes: 0 done, 1 writing failed, 2 bad usage or input, 3 the budget cannot be met, 4 no such
 device.
 )";
@@ -50,10 +52,15 @@ void addFlags(CLI::App &app, Arguments &a) {
                  "and the tensors alive at the peaks")
       ->group(group);
   app.add_option("--dump-kernels", c.dumpKernels,
-                 "Directory for the generated code: MLIR, LLVM IR, assembly, shared object")
+                 "Directory for the generated code: MLIR, LLVM IR, and assembly and shared object, or PTX "
+                 "and cubins")
       ->group(group);
   app.add_flag("--explain", c.explain,
                "What is recomputed and why: bytes not kept, seconds paid, what is alive at the peak")
+      ->group(group);
+  app.add_flag("--kernels", a.kernels,
+               "cuda: a table of the generated kernels: registers, spills, shared memory, occupancy, "
+               "predicted time")
       ->group(group);
   app.add_option("--pareto", c.pareto,
                  "Peak against predicted time at N budgets, from no recomputation to the smallest "

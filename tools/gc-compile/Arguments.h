@@ -11,6 +11,7 @@ struct Arguments {
   std::string output; // empty: only the answer is wanted
   std::string report, html;
   std::string csv, plot; // of --pareto
+  bool kernels = false;  // the table of generated kernels
   gc::CompileOptions compile;
 };
 

@@ -1,4 +1,5 @@
 #include "tools/gc-compile/CompileReport.h"
+#include "tools/gc-compile/CudaReport.h"
 
 #include "runtime/report/HtmlParts.h"
 #include "runtime/report/MemoryTimeline.h"
@@ -22,6 +23,10 @@ static size_t kernelsOf(const gc::plan::Plan &plan) {
 
 static std::string cpuOf(const gc::plan::Plan &plan) {
   return plan.target()->cpu() ? plan.target()->cpu()->str() : "";
+}
+
+static std::string architectureOf(const gc::plan::Plan &plan) {
+  return plan.target()->architecture() ? plan.target()->architecture()->str() : "";
 }
 
 static std::string line(const char *label, const std::string &text) {
@@ -70,8 +75,8 @@ std::string summaryText(const PlanFile &file, const CompileReport &report) {
                                     facts.microBatches > 1
                                         ? fmt::format(" in {} micro-batches", facts.microBatches)
                                         : ""));
-  std::string cpu = cpuOf(plan);
-  text += line("target", facts.device + (cpu.empty() ? "" : ", " + cpu));
+  std::string machine = cpuOf(plan) + architectureOf(plan);
+  text += line("target", facts.device + (machine.empty() ? "" : ", " + machine));
   text += line("plan peak", sizeText(m.predictedPeakBytes));
   text += line(
       "", fmt::format("lower bound {}, gap {:.2f} %", sizeText(m.lowerBoundBytes), 100 * gapOf(m)));
@@ -93,6 +98,7 @@ std::string summaryText(const PlanFile &file, const CompileReport &report) {
   if (size_t evaluate = commandsOf(plan.evaluate()))
     commands += fmt::format(", {} in inference mode", evaluate);
   text += line("commands", fmt::format("{}, {} generated kernels", commands, kernelsOf(plan)));
+  text += cudaSummary(report.compilerReport);
   if (keepsGradients(plan))
     text += line("gradients", "kept to the end of the step");
   text += line("compiled in", fmt::format("{:.2f} s", report.seconds));
@@ -108,6 +114,7 @@ std::string reportJson(const PlanFile &file, const CompileReport &report) {
   out["model"] = facts.model;
   out["device"] = facts.device;
   out["cpu"] = cpuOf(plan);
+  out["target"] = architectureOf(plan);
   out["batch"] = facts.batch;
   out["micro_batches"] = facts.microBatches;
   out["parameters"] = facts.parameters;

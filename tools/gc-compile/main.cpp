@@ -5,6 +5,7 @@
 #include "tools/flags/ModelFile.h"
 #include "tools/gc-compile/Arguments.h"
 #include "tools/gc-compile/CompileReport.h"
+#include "tools/gc-compile/CudaReport.h"
 #include "tools/gc-compile/Pareto.h"
 
 #include <fmt/format.h>
@@ -63,6 +64,8 @@ static Result<void> compileToFile(const Arguments &a) {
   std::fputs(summaryText(*plan, report).c_str(), stdout);
   if (a.compile.explain)
     fmt::print("\n{}\n", compiled->result.explanation);
+  if (a.kernels)
+    fmt::print("\n{}\n", kernelTable(compiled->result.report));
   if (a.compile.check && compiled->result.check.empty())
     return runFailed("--check: the compiler did not say what it has checked, please report this");
   if (a.compile.check)

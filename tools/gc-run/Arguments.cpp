@@ -2,6 +2,7 @@
 
 #include "tools/flags/CommandLine.h"
 #include "tools/flags/CompileFlags.h"
+#include "tools/selftest/CudaSelfTest.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -19,7 +20,7 @@ Examples:
   gc-run resnet.mlir --data=synthetic --steps=9 --profile=costs.json
   gc-run resnet.mlir --data=synthetic --budget=1GB --costs=costs.json
   gc-run --calibrate=machine.json
-  gc-run --selftest --device=cpu
+  gc-run --selftest --device=cuda
 
 Exit codes: 0 done, 1 the run failed, 2 bad usage or input, 3 the budget cannot be met,
 4 device or driver missing or failing. Ctrl-C ends after the current step and saves what was asked
@@ -81,7 +82,16 @@ void addDeviceFlags(CLI::App &app, Arguments &a) {
                  "Measure what this machine does in a second and write it for --costs; takes two "
                  "minutes and no model")
       ->group(group);
-  app.add_flag("--selftest", a.selftest, "Run the conformance suite on the device, with a verdict")
+  app.add_flag("--selftest", a.selftest,
+               "Test the device, with a verdict: the conformance suite; cuda: also gradients and ops "
+               "against the cpu device and cuDNN, memory and a short training, and a file to send back "
+               "(--report, default gc-selftest-cuda.json)")
+      ->group(group);
+  app.add_flag("--selftest-quick", a.selftestQuick, "The same on smaller networks")->group(group);
+  app.add_option("--selftest-sections", a.selftestSections,
+                 "Of the self-test of cuda only some, such as conformance,ops")
+      ->delimiter(',')
+      ->check(CLI::IsMember(cudaSelfTestSections()))
       ->group(group);
 }
 
@@ -130,6 +140,7 @@ Result<void> checkVerify(const Arguments &a, const Raw &raw) {
 }
 
 Result<void> finish(Arguments &a, Raw &raw, CompileFlags &compileFlags) {
+  a.selftest |= a.selftestQuick || !a.selftestSections.empty();
   if (!a.calibrate.empty() && (!a.model.empty() || a.selftest))
     return badInput("--calibrate measures the machine: it takes no model and no --selftest");
   if (!a.calibrate.empty() && !a.train.device.empty() && a.train.device != "cpu")

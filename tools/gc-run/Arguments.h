@@ -10,7 +10,8 @@
 
 struct Arguments {
   std::string model; // IR, a plan, or "-"
-  bool selftest = false, verify = false;
+  bool selftest = false, selftestQuick = false, verify = false;
+  std::vector<std::string> selftestSections; // empty: all
   std::string calibrate; // file for what the machine does in a second; empty: train
   gc::CompileOptions compile;
   gc::runtime::TrainOptions train;

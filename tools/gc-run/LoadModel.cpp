@@ -1,6 +1,7 @@
 #include "tools/gc-run/LoadModel.h"
 
 #include "tools/flags/ModelFile.h"
+#include "tools/selftest/CudaModel.h"
 
 #include <fmt/format.h>
 
@@ -16,6 +17,12 @@ static std::string optimizerText(const gc::CompileOptions &c) {
 }
 
 Result<PlanFile> compilePlan(const std::string &text, Arguments &a) {
+  if (a.compile.device == "cuda" && a.compile.target.empty()) {
+    Result<const gc::cuda::DeviceModel *> model = cudaModel(a.train.device);
+    if (!model)
+      return model.error();
+    a.compile.target = (*model)->target;
+  }
   Result<CompiledModel> compiled = compileText(text, a.model, a.compile);
   if (!compiled)
     return compiled.error();

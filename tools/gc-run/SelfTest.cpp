@@ -3,12 +3,25 @@
 #include "runtime/hal/Device.h"
 #include "runtime/hal/conformance/Conformance.h"
 
+#include "tools/selftest/CudaSelfTest.h"
+
 #include <cstdio>
 
 using namespace gc::runtime;
 
-int selfTest(const std::string &wanted, int threads) {
-  std::string device = wanted.empty() ? "cpu" : wanted;
+int selfTest(const Arguments &arguments) {
+  std::string device = arguments.train.device.empty() ? "cpu" : arguments.train.device;
+  int threads = arguments.train.threads;
+  if (device.substr(0, device.find(':')) == "cuda") {
+    CudaSelfTestOptions options;
+    options.device = device;
+    options.threads = threads;
+    options.quick = arguments.selftestQuick;
+    options.sections = arguments.selftestSections;
+    if (!arguments.train.report.empty())
+      options.report = arguments.train.report;
+    return cudaSelfTest(options);
+  }
   {
     hal::DeviceOptions options;
     options.threads = threads;
@@ -21,7 +34,7 @@ int selfTest(const std::string &wanted, int threads) {
   }
   size_t passed = 0, failed = 0;
   std::string firstFailure;
-  for (const std::string &name : conformance::caseNames()) {
+  for (const std::string &name : conformance::caseNames(device)) {
     conformance::CaseResult result = conformance::runCase(name, device, threads);
     std::printf("%-6s %s%s%s\n", result.passed ? "ok" : "FAILED", name.c_str(),
                 result.message.empty() ? "" : ": ", result.message.c_str());

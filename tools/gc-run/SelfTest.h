@@ -2,9 +2,10 @@
 #ifndef GC_TOOLS_GCRUN_SELFTEST_H
 #define GC_TOOLS_GCRUN_SELFTEST_H
 
-#include <string>
+#include "tools/gc-run/Arguments.h"
 
-/// Prints each case and a verdict; the exit code: 0 all passed, 1 some failed, 4 no such device.
-int selfTest(const std::string &device, int threads);
+/// Prints each case and a verdict; the exit code: 0 all passed, 1 some failed, 4 no such device. On
+/// cuda there is more to test: see tools/selftest.
+int selfTest(const Arguments &arguments);
 
 #endif // GC_TOOLS_GCRUN_SELFTEST_H

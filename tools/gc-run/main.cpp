@@ -11,7 +11,7 @@ int main(int argc, char **argv) {
     return parsed.exitCode;
   Arguments &arguments = parsed.arguments;
   if (arguments.selftest)
-    return selfTest(arguments.train.device, arguments.train.threads);
+    return selfTest(arguments);
   if (arguments.verify) {
     gc::runtime::Result<void> identical = verifyModel(arguments);
     return identical ? 0 : failWith("gc-run", identical.error());

@@ -20,8 +20,8 @@ public:
   static llvm::Expected<TemporaryDirectory> create() {
     TemporaryDirectory directory;
     if (std::error_code code = llvm::sys::fs::createUniqueDirectory("gc-ptxas", directory.path))
-      return llvm::createStringError(code, "cannot create a temporary directory: " +
-                                               code.message());
+      return llvm::createStringError(code,
+                                     "cannot create a temporary directory: " + code.message());
     return directory;
   }
   TemporaryDirectory(TemporaryDirectory &&other) : path(std::exchange(other.path, {})) {}
@@ -167,8 +167,8 @@ llvm::StringMap<AssembledKernel> parseAssemblerReport(llvm::StringRef text) {
   return kernels;
 }
 
-llvm::Expected<AssembledPtx> assemblePtx(const Assembler &assembler, llvm::StringRef ptx,
-                                         llvm::StringRef target) {
+static llvm::Expected<AssembledPtx> assembleOnce(const Assembler &assembler, llvm::StringRef ptx,
+                                                 llvm::StringRef target, std::string registers) {
   auto directory = TemporaryDirectory::create();
   if (!directory)
     return directory.takeError();
@@ -179,7 +179,8 @@ llvm::Expected<AssembledPtx> assemblePtx(const Assembler &assembler, llvm::Strin
       }))
     return error;
   std::string gpu = "--gpu-name=" + target.str();
-  auto outcome = run(assembler.path, {gpu, "--verbose", "--output-file", output, input}, *directory);
+  auto outcome =
+      run(assembler.path, {gpu, registers, "--verbose", "--output-file", output, input}, *directory);
   if (!outcome)
     return outcome.takeError();
   if (outcome->code != 0)
@@ -192,6 +193,32 @@ llvm::Expected<AssembledPtx> assemblePtx(const Assembler &assembler, llvm::Strin
   result.cubin.assign((*cubin)->getBufferStart(), (*cubin)->getBufferEnd());
   result.kernels = parseAssemblerReport(outcome->text);
   return result;
+}
+
+static int64_t spilled(const AssembledPtx &assembled) {
+  int64_t bytes = 0;
+  for (const auto &kernel : assembled.kernels)
+    bytes += kernel.second.spillBytes + kernel.second.stackBytes;
+  return bytes;
+}
+
+// The assembler prefers one more resident block to a few registers, and spills a word or two then. It
+// has a knob for how eagerly it uses registers; which setting avoids that differs from kernel to
+// kernel.
+llvm::Expected<AssembledPtx> assemblePtx(const Assembler &assembler, llvm::StringRef ptx,
+                                         llvm::StringRef target) {
+  AssembledPtx best;
+  for (int level : {5, 0, 3, 8, 10}) { // 5 is its default
+    auto assembled =
+        assembleOnce(assembler, ptx, target, "--register-usage-level=" + std::to_string(level));
+    if (!assembled)
+      return assembled.takeError();
+    if (best.cubin.empty() || spilled(*assembled) < spilled(best))
+      best = std::move(*assembled);
+    if (spilled(best) == 0)
+      break;
+  }
+  return best;
 }
 
 } // namespace gc::cuda

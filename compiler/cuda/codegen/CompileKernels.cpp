@@ -48,8 +48,7 @@ struct Shard {
 /// Moves the kernels into gpu.modules of a few kernels with indices of one width. A few: enough to
 /// balance the threads, so that what LLVM and the assembler do for each module does not count.
 /// Fixed, so that the result does not depend on the number of threads.
-std::vector<Shard> dealIntoShards(gpu::GPUModuleOp kernels,
-                                  ArrayRef<KernelSignature> signatures) {
+std::vector<Shard> dealIntoShards(gpu::GPUModuleOp kernels, ArrayRef<KernelSignature> signatures) {
   constexpr size_t shardSize = 8;
   std::vector<Shard> shards;
   OpBuilder builder(kernels);
@@ -73,6 +72,24 @@ std::vector<Shard> dealIntoShards(gpu::GPUModuleOp kernels,
   return shards;
 }
 
+/// Takes back what kernels that spill have asked for with gc.min_blocks: registers are worth more to
+/// them than another block. False where none has asked.
+bool dropBlockHints(std::string &ptx, const AssembledPtx &assembled) {
+  bool dropped = false;
+  for (const auto &[name, kernel] : assembled.kernels) {
+    if (kernel.spillBytes == 0 && kernel.stackBytes == 0)
+      continue;
+    size_t entry = ptx.find(".entry " + name.str() + "(");
+    size_t body = ptx.find('{', entry);
+    size_t hint = ptx.find(".minnctapersm", entry);
+    if (entry == std::string::npos || hint > body)
+      continue;
+    ptx.erase(hint, ptx.find('\n', hint) - hint);
+    dropped = true;
+  }
+  return dropped;
+}
+
 llvm::Error compileShard(Shard &shard, size_t index, const Assembler &assembler,
                          const CodegenOptions &options) {
   std::string name = "kernels." + std::to_string(index);
@@ -83,14 +100,17 @@ llvm::Error compileShard(Shard &shard, size_t index, const Assembler &assembler,
   shard.ptx = std::move(emitted->ptx);
   if (llvm::Error error = dump(options, name + ".ll", emitted->llvm))
     return error;
+  if (!assembler.path.empty())
+    do {
+      auto assembled = assemblePtx(assembler, shard.ptx, options.device->target);
+      if (!assembled)
+        return assembled.takeError();
+      shard.assembled = std::move(*assembled);
+    } while (dropBlockHints(shard.ptx, shard.assembled));
   if (llvm::Error error = dump(options, name + ".ptx", shard.ptx))
     return error;
   if (assembler.path.empty())
     return llvm::Error::success();
-  auto assembled = assemblePtx(assembler, shard.ptx, options.device->target);
-  if (!assembled)
-    return assembled.takeError();
-  shard.assembled = std::move(*assembled);
   return dump(options, name + ".cubin",
               StringRef(reinterpret_cast<const char *>(shard.assembled.cubin.data()),
                         shard.assembled.cubin.size()));
@@ -99,8 +119,8 @@ llvm::Error compileShard(Shard &shard, size_t index, const Assembler &assembler,
 /// Compiles all shards; the first error in their order is returned.
 llvm::Error compileShards(MutableArrayRef<Shard> shards, const Assembler &assembler,
                           const CodegenOptions &options) {
-  size_t threads = std::clamp<size_t>(std::max(1, options.threads), 1,
-                                      std::max<size_t>(1, shards.size()));
+  size_t threads =
+      std::clamp<size_t>(std::max(1, options.threads), 1, std::max<size_t>(1, shards.size()));
   std::vector<std::string> errors(shards.size());
   std::atomic<size_t> next = 0;
   auto work = [&] {

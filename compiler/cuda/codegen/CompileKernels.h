@@ -16,7 +16,7 @@ struct KernelResources {
   int registers = -1;         // of a thread
   int64_t spillBytes = -1;    // stores and loads
   int64_t stackBytes = -1;    // of a thread
-  int64_t constantBytes = -1; // parameters included
+  int64_t constantBytes = -1; // as ptxas tells: with the parameters up to sm_89, without from sm_90
   int64_t sharedBytes = 0;    // static and dynamic
   int64_t dynamicSharedBytes = 0;
   int threadsPerBlock = 0;
@@ -54,12 +54,14 @@ void registerKernelDialects(mlir::MLIRContext &context);
 /// Compiles the kernels of `module`, which holds one gpu.module with gpu.func kernels and nothing
 /// else; it is consumed (lowered in place). A kernel
 /// - has the attributes known_block_size and known_grid_size: the launch must have these extents;
-/// - takes memrefs of static shape and identity layout: 64-byte aligned addresses as 64-bit
-///   parameters, in order; distinct arguments must not overlap;
+/// - takes memrefs of integers or floats, of static shape and identity layout: 64-byte aligned
+///   addresses as 64-bit parameters, in order; distinct arguments must not overlap;
 /// - is written in gpu (ids, barrier, shuffle, …), scf, affine, arith, math, memref and vector;
 /// - declares static shared memory as workgroup attributions (at most 48 KiB), and the bytes of
 ///   gpu.dynamic_shared_memory by the attribute gc.dynamic_shared;
-/// - may ask by gc.min_blocks for registers few enough that so many blocks fit a multiprocessor.
+/// - may ask by gc.min_blocks for registers few enough that so many blocks fit a multiprocessor (not
+///   granted to kernels that would spill),
+///   and by gc.unroll on an scf.for with constant bounds for no loop.
 /// Failure is reported as a diagnostic at the module or at the kernel to blame; a missing assembler
 /// is none.
 ///

@@ -46,9 +46,9 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const DeviceM
   // Products are rounded (mul.rn) unless the kernel says math.fma: whether they are must not depend
   // on what stands next to them, or a recomputed value differs from the first one.
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
-      llvm::Triple(triple), device.target, ptxVersion(device), options, std::nullopt, std::nullopt,
-      llvm::CodeGenOptLevel::Aggressive));
+  std::unique_ptr<llvm::TargetMachine> machine(
+      target->createTargetMachine(llvm::Triple(triple), device.target, ptxVersion(device), options,
+                                  std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
   if (!machine)
     return llvm::createStringError("LLVM cannot create a target machine for " +
                                    llvm::Twine(device.target));
@@ -76,6 +76,20 @@ void annotate(llvm::Module &module, const KernelSignature &signature) {
   kernel->addFnAttr("nvvm.reqntid", llvm::formatv("{0},{1},{2}", x, y, z).str());
   if (signature.minBlocks > 0)
     kernel->addFnAttr("nvvm.minctasm", std::to_string(signature.minBlocks));
+}
+
+void declareSharedMemory(llvm::Module &module) {
+  for (llvm::GlobalVariable &global : module.globals()) {
+    if (global.getAddressSpace() != sharedSpace)
+      continue;
+    global.setAlignment(llvm::Align(sharedAlignment));
+    // Dynamic shared memory is an internal array of no bytes as MLIR makes it; outside of that
+    // every access would be undefined. An external one has as many as the launch gives.
+    if (module.getDataLayout().getTypeAllocSize(global.getValueType()) == 0) {
+      global.setLinkage(llvm::GlobalValue::ExternalLinkage);
+      global.setInitializer(nullptr);
+    }
+  }
 }
 
 void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
@@ -132,9 +146,7 @@ llvm::Expected<EmittedPtx> emitPtx(gpu::GPUModuleOp kernels, ArrayRef<KernelSign
   module->setDataLayout((*machine)->createDataLayout());
   for (const KernelSignature &signature : signatures)
     annotate(*module, signature);
-  for (llvm::GlobalVariable &global : module->globals())
-    if (global.getAddressSpace() == sharedSpace)
-      global.setAlignment(llvm::Align(sharedAlignment));
+  declareSharedMemory(*module);
   optimize(*module, **machine);
   if (llvm::Error error = checkUndefinedSymbols(*module))
     return error;
@@ -145,8 +157,7 @@ llvm::Expected<EmittedPtx> emitPtx(gpu::GPUModuleOp kernels, ArrayRef<KernelSign
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream stream(text);
   llvm::legacy::PassManager passes;
-  if ((*machine)->addPassesToEmitFile(passes, stream, nullptr,
-                                      llvm::CodeGenFileType::AssemblyFile))
+  if ((*machine)->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile))
     return llvm::createStringError("LLVM's target cannot emit PTX");
   passes.run(*module);
   if (!errors.empty())

@@ -47,8 +47,7 @@ public:
   std::optional<int64_t> largest(Value value) const {
     if (!fits(value))
       return std::nullopt;
-    const auto &range =
-        solver.lookupState<dataflow::IntegerValueRangeLattice>(value)->getValue();
+    const auto &range = solver.lookupState<dataflow::IntegerValueRangeLattice>(value)->getValue();
     return range.isUninitialized() ? 0 : range.getValue().smax().getSExtValue();
   }
 

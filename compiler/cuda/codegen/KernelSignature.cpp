@@ -19,9 +19,8 @@ LogicalResult checkExtent(gpu::GPUFuncOp kernel, StringRef attribute,
     return kernel.emitError("kernel '") << kernel.getName() << "' has no " << attribute;
   for (auto [value, limit] : llvm::zip_equal(*extent, limits))
     if (value < 1 || value > limit)
-      return kernel.emitError("kernel '")
-             << kernel.getName() << "' has " << attribute << " [" << *extent
-             << "], beyond the limits [" << limits << "]";
+      return kernel.emitError("kernel '") << kernel.getName() << "' has " << attribute << " ["
+                                          << *extent << "], beyond the limits [" << limits << "]";
   return success();
 }
 
@@ -31,9 +30,8 @@ FailureOr<int64_t> readNumber(gpu::GPUFuncOp kernel, StringRef attribute, int64_
     return 0;
   auto integer = dyn_cast<IntegerAttr>(value);
   if (!integer || integer.getInt() < least)
-    return kernel.emitError("expected ")
-           << attribute << " of kernel '" << kernel.getName() << "' to be an integer >= " << least
-           << ", got " << value;
+    return kernel.emitError("expected ") << attribute << " of kernel '" << kernel.getName()
+                                         << "' to be an integer >= " << least << ", got " << value;
   return integer.getInt();
 }
 
@@ -49,14 +47,16 @@ FailureOr<KernelSignature> readSignature(gpu::GPUFuncOp kernel, const DataLayout
   llvm::copy(block, signature.block.begin());
   signature.threads = block[0] * block[1] * block[2]; // at most 2^26 by the limits
   if (signature.threads > threadLimit)
-    return kernel.emitError("kernel '") << kernel.getName() << "' has blocks of "
-                                        << signature.threads << " threads, more than "
-                                        << threadLimit;
+    return kernel.emitError("kernel '")
+           << kernel.getName() << "' has blocks of " << signature.threads << " threads, more than "
+           << threadLimit;
   for (Type input : kernel.getArgumentTypes()) {
     auto memref = dyn_cast<MemRefType>(input);
-    if (!memref || !memref.hasStaticShape() || !memref.getLayout().isIdentity())
-      return kernel.emitError("expected memrefs of static shape and identity layout as arguments "
-                              "of kernel '")
+    if (!memref || !memref.hasStaticShape() || !memref.getLayout().isIdentity() ||
+        !memref.getElementType().isIntOrFloat()) // an index has no size of its own
+      return kernel.emitError(
+                 "expected memrefs of integers or floats, of static shape and identity "
+                 "layout, as arguments of kernel '")
              << kernel.getName() << "', got " << input;
     signature.bufferBytes.push_back(sizeOf(memref));
   }
@@ -88,9 +88,10 @@ LogicalResult checkSharedMemory(gpu::GPUFuncOp kernel, const KernelSignature &si
   bool uses = kernel.walk([](gpu::DynamicSharedMemoryOp) { return WalkResult::interrupt(); })
                   .wasInterrupted();
   if (uses && signature.dynamicSharedBytes == 0)
-    return kernel.emitError("kernel '") << signature.name
-                                        << "' uses gpu.dynamic_shared_memory, but gc.dynamic_shared "
-                                           "does not say how many bytes";
+    return kernel.emitError("kernel '")
+           << signature.name
+           << "' uses gpu.dynamic_shared_memory, but gc.dynamic_shared "
+              "does not say how many bytes";
   return success();
 }
 

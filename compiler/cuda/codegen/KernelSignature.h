@@ -18,7 +18,7 @@ struct KernelSignature {
   mlir::Location location;
   llvm::SmallVector<int64_t> bufferBytes;
   std::array<int32_t, 3> block;
-  int threads; // of a block
+  int threads;   // of a block
   int minBlocks; // 0: not asked for
   int64_t staticSharedBytes;
   int64_t dynamicSharedBytes;

@@ -24,6 +24,7 @@
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
@@ -36,6 +37,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Utils/Utils.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
@@ -52,6 +54,27 @@ using namespace mlir;
 
 namespace gc::cuda {
 namespace {
+
+/// Unrolls the loops that ask for it: LLVM stops at bodies of a few hundred instructions, which is
+/// less than the inner loop of a matrix product.
+class UnrollLoopsPass : public PassWrapper<UnrollLoopsPass, OperationPass<gpu::GPUFuncOp>> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(UnrollLoopsPass)
+  StringRef getName() const override { return "gc::cuda::UnrollLoopsPass"; }
+
+  void runOnOperation() override {
+    SmallVector<scf::ForOp> loops; // inner ones first
+    getOperation().walk([&](scf::ForOp loop) {
+      if (loop->hasAttr("gc.unroll"))
+        loops.push_back(loop);
+    });
+    for (scf::ForOp loop : loops)
+      if (failed(loopUnrollFull(loop))) {
+        loop.emitError("cannot unroll a loop whose bounds are not constant; take gc.unroll away");
+        return signalPassFailure();
+      }
+  }
+};
 
 /// Vectors of one dimension and the divisions that LLVM has; what the conversion itself expects.
 class LowerVectorsPass : public PassWrapper<LowerVectorsPass, OperationPass<gpu::GPUFuncOp>> {
@@ -72,11 +95,14 @@ public:
     vector::populateVectorInterleaveLoweringPatterns(patterns);
     vector::populateVectorTransposeLoweringPatterns(patterns,
                                                     vector::VectorTransposeLowering::EltWise);
-    vector::populateVectorTransferPermutationMapLoweringPatterns(patterns);
     vector::populateVectorTransferLoweringPatterns(patterns, /*maxTransferRank=*/1);
+    vector::populateVectorMaskMaterializationPatterns(patterns,
+                                                      /*force32BitVectorIndices=*/false);
     vector::populateVectorInsertExtractStridedSliceTransforms(patterns);
     vector::populateVectorStepLoweringPatterns(patterns);
     vector::populateVectorRankReducingFMAPattern(patterns);
+    vector::populateVectorFromElementsUnrollPatterns(patterns);
+    vector::populateVectorToElementsUnrollPatterns(patterns);
     arith::populateCeilFloorDivExpandOpsPatterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
@@ -96,8 +122,7 @@ public:
     MLIRContext *context = &getContext();
     LowerToLLVMOptions options(context);
     options.useBarePtrCallConv = true;
-    options.overrideIndexBitwidth(
-        kernels->getAttrOfType<IntegerAttr>(indexBitsAttribute).getInt());
+    options.overrideIndexBitwidth(kernels->getAttrOfType<IntegerAttr>(indexBitsAttribute).getInt());
     LLVMTypeConverter converter(context, options);
     configureGpuToNVVMTypeConverter(converter);
 
@@ -127,10 +152,10 @@ public:
 
 void registerKernelDialects(MLIRContext &context) {
   DialectRegistry registry;
-  registry.insert<affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect,
-                  gpu::GPUDialect, index::IndexDialect, LLVM::LLVMDialect, math::MathDialect,
-                  memref::MemRefDialect, NVVM::NVVMDialect, scf::SCFDialect, ub::UBDialect,
-                  vector::VectorDialect>();
+  registry
+      .insert<affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect, gpu::GPUDialect,
+              index::IndexDialect, LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
+              NVVM::NVVMDialect, scf::SCFDialect, ub::UBDialect, vector::VectorDialect>();
   registerBuiltinDialectTranslation(registry);
   registerGPUDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
@@ -142,12 +167,14 @@ void registerKernelDialects(MLIRContext &context) {
 LogicalResult simplifyKernels(ModuleOp module) {
   PassManager manager(module.getContext());
   OpPassManager &onKernel = manager.nest<gpu::GPUModuleOp>().nest<gpu::GPUFuncOp>();
+  onKernel.addPass(std::make_unique<UnrollLoopsPass>());
   // Every GPU has a fused multiply-add.
   onKernel.addPass(codegen::createExpandMathPass(/*useFMA=*/true));
-  onKernel.addPass(std::make_unique<LowerVectorsPass>());
+  onKernel.addPass(createConvertVectorToSCFPass(VectorTransferToSCFOptions().enableFullUnroll()));
   onKernel.addPass(memref::createExpandStridedMetadataPass());
   onKernel.addPass(createLowerAffinePass());
   onKernel.addPass(createCanonicalizerPass());
+  onKernel.addPass(std::make_unique<LowerVectorsPass>()); // the canonicalizer makes more of them
   onKernel.addPass(createCSEPass());
   return manager.run(module);
 }

@@ -147,4 +147,19 @@ void addCombineMoments(GpuKernels &kernels, ArrayRef<BufferUse> uses, const Colu
   });
 }
 
+void addSumOverRows(GpuKernels &kernels, StringRef suffix, const BufferUse &input,
+                    const BufferUse &result, bool accumulate) {
+  ColumnBlocks blocks = ColumnBlocks::inChunks(1, input.shape[0], input.shape[1]);
+  addColumnReduction(
+      kernels, suffix, {input, kernels.scratch({1, blocks.chunks.count, blocks.channels})}, blocks,
+      {},
+      [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at, Expr row) {
+        return SmallVector<Expr>{k.load(buffers[0], {row, at.channel})};
+      },
+      [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at, ArrayRef<Expr> totals) {
+        k.store(totals[0], buffers[1], {k.index(0), at.chunk, at.channel});
+      });
+  addCombineSums(kernels, {result}, blocks.chunks.count, blocks.channels, 1, accumulate);
+}
+
 } // namespace gc::cuda

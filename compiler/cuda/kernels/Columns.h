@@ -51,6 +51,10 @@ void addColumnReduction(GpuKernels &kernels, llvm::StringRef suffix,
                         ColumnReduction reduction, ColumnReduction::Values values,
                         ColumnReduction::Store store);
 
+/// Adds result[c] = sum of input[row][c] over the rows, or adds it to what is there: in chunks first.
+void addSumOverRows(GpuKernels &kernels, llvm::StringRef suffix, const BufferUse &input,
+                    const BufferUse &result, bool accumulate);
+
 /// Count, mean and sum of squared deviations from it of some values.
 struct Moments {
   Expr count, mean, squares;

@@ -5,7 +5,7 @@
 // channels; the chunks' sums meet in the workspace and are combined in order by a second kernel.
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/cuda/kernels/GpuKernels.h"
+#include "compiler/cuda/kernels/Columns.h"
 #include "compiler/kernels/FusibleGroup.h"
 
 using namespace mlir;
@@ -70,49 +70,36 @@ void addElementwise(const FusibleGroup &group, const GroupBody &body, GpuKernels
 }
 
 void addSums(const FusibleGroup &group, const GroupBody &body, GpuKernels &kernels) {
-  RowChunks chunks = chunkRows(group.rows, group.channels);
-  ColumnTile tile = columnTile(group.channels);
-  int64_t count = body.sums.size();
+  ColumnBlocks blocks = ColumnBlocks::inChunks(1, group.rows, group.channels);
+  unsigned count = body.sums.size();
   SmallVector<BufferUse> uses = flatUses(group, body);
-  uses.push_back(kernels.scratch({count, chunks.count, group.channels}));
-  kernels.add("sums", uses, {tile.tiles, chunks.count, 1}, tile.block(),
-              [&](GpuBuilder &k, ArrayRef<Value> buffers) {
-    Expr chunk = k.block(GpuBuilder::Dimension::y);
-    Expr channel = k.block() * double(tile.width) + k.thread();
-    Expr begin = chunk * double(chunks.rows);
-    Expr end = k.minimum(begin + double(chunks.rows), k.index(group.rows));
-    Expr isChannel = channel < double(group.channels);
-    // Threads beyond the last channel have no rows.
-    Expr last = k.select(isChannel, end, begin);
-    SmallVector<Expr> sums = k.reduceStrided(
-        begin + k.thread(GpuBuilder::Dimension::y), last, tile.height, unsigned(count),
-        /*isMaximum=*/false, [&](Expr row) {
-          Expr flat = row * double(group.channels) + channel;
-          auto load = [&](unsigned use, Access access) -> Value {
-            switch (access) {
-            case Access::Full:
-              return k.load(buffers[use], {flat});
-            case Access::Channel:
-              return k.load(buffers[use], {channel});
-            case Access::Row:
-              return k.load(buffers[use], {row});
-            case Access::Scalar:
-              return k.load(buffers[use], {});
-            }
-            llvm_unreachable("unknown access");
-          };
-          return body.compute(k, load, [&](unsigned result, Expr value) {
-            k.store(value, buffers[body.results[result]], {flat});
-          });
+  uses.push_back(kernels.scratch({count, blocks.chunks.count, group.channels}));
+  addColumnReduction(
+      kernels, "sums", uses, blocks, {count},
+      [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at, Expr row) {
+        Expr flat = row * double(group.channels) + at.channel;
+        auto load = [&](unsigned use, Access access) -> Value {
+          switch (access) {
+          case Access::Full:
+            return k.load(buffers[use], {flat});
+          case Access::Channel:
+            return k.load(buffers[use], {at.channel});
+          case Access::Row:
+            return k.load(buffers[use], {row});
+          case Access::Scalar:
+            return k.load(buffers[use], {});
+          }
+          llvm_unreachable("unknown access");
+        };
+        return body.compute(k, load, [&](unsigned result, Expr value) {
+          k.store(value, buffers[body.results[result]], {flat});
         });
-    reduceOverHeight(k, tile, sums, /*isMaximum=*/false, [&](ArrayRef<Expr> totals) {
-      k.when(isChannel, [&] {
-        for (int64_t i = 0; i < count; ++i)
-          k.store(totals[i], buffers.back(), {k.index(i), chunk, channel});
+      },
+      [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at, ArrayRef<Expr> totals) {
+        for (unsigned i = 0; i < count; ++i)
+          k.store(totals[i], buffers.back(), {k.index(i), at.chunk, at.channel});
       });
-    });
-  });
-  addCombineSums(kernels, body.sumResults, chunks.count, group.channels);
+  addCombineSums(kernels, body.sumResults, blocks.chunks.count, group.channels);
 }
 
 } // namespace

@@ -33,6 +33,10 @@ Expr GpuBuilder::threadNumber() {
   return number;
 }
 
+void GpuBuilder::atLeastBlocks(int64_t count) {
+  function->setAttr("gc.min_blocks", builder.getI32IntegerAttr(int32_t(count)));
+}
+
 Value GpuBuilder::shared(ArrayRef<int64_t> shape, Type element) {
   auto space = gpu::AddressSpaceAttr::get(builder.getContext(), gpu::AddressSpace::Workgroup);
   auto type = MemRefType::get(shape, element ? element : builder.getF32Type(),

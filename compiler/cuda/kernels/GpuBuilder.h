@@ -41,6 +41,8 @@ public:
   /// Number of the thread in its block, over all dimensions.
   Expr threadNumber();
   const Extent &blockShape() const { return shape; }
+  /// Asks for registers few enough that so many blocks fit a multiprocessor.
+  void atLeastBlocks(int64_t count);
 
   /// Memory of the block, uninitialised. Call it outside of loops; every call is its own memory.
   mlir::Value shared(llvm::ArrayRef<int64_t> shape, mlir::Type element = {}); // f32

@@ -116,7 +116,7 @@ void reduceOverHeight(GpuBuilder &k, const ColumnTile &tile, ArrayRef<Expr> valu
 }
 
 void addCombineSums(GpuKernels &kernels, ArrayRef<BufferUse> results, int64_t chunks,
-                    int64_t channels, double scale) {
+                    int64_t channels, double scale, bool accumulate) {
   auto count = int64_t(results.size());
   SmallVector<BufferUse> uses{kernels.scratch({count, chunks, channels})};
   uses.append(results.begin(), results.end());
@@ -128,7 +128,10 @@ void addCombineSums(GpuKernels &kernels, ArrayRef<BufferUse> results, int64_t ch
       [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at, ArrayRef<Expr> totals) {
         Expr total = scale == 1 ? totals[0] : totals[0] * k.f32(scale);
         for (int64_t s = 0; s < count; ++s)
-          k.when(at.matrix == double(s), [&] { k.store(total, buffers[1 + s], {at.channel}); });
+          k.when(at.matrix == double(s), [&] {
+            Expr before = accumulate ? k.load(buffers[1 + s], {at.channel}) : Expr();
+            k.store(accumulate ? before + total : total, buffers[1 + s], {at.channel});
+          });
       });
 }
 

@@ -85,9 +85,9 @@ void reduceOverHeight(GpuBuilder &k, const ColumnTile &tile, llvm::ArrayRef<Expr
                       llvm::function_ref<void(llvm::ArrayRef<Expr> totals)> store);
 
 /// Adds result[c] = scale * (sum over k of partials[s][k][c]) for each result s; the workspace
-/// holds [results, chunks, channels].
+/// holds [results, chunks, channels]. With `accumulate` the sums are added to what is there.
 void addCombineSums(GpuKernels &kernels, llvm::ArrayRef<BufferUse> results, int64_t chunks,
-                    int64_t channels, double scale = 1);
+                    int64_t channels, double scale = 1, bool accumulate = false);
 
 // One function a family of ops; each file has the formulas at hand.
 mlir::LogicalResult emitFusible(mlir::Operation *op, GpuKernels &kernels);

@@ -2,6 +2,7 @@
 #include "compiler/cuda/kernels/KernelEmitter.h"
 
 #include "compiler/kernels/EmitOp.h"
+#include "compiler/cuda/kernels/Columns.h"
 #include "compiler/target/Products.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -24,16 +25,32 @@ static LogicalResult emitOp(Operation *op, GpuKernels &kernels) {
   return emitOpOfKind(op, kernels, "CUDA");
 }
 
-KernelEmitter::KernelEmitter(MLIRContext *context) {
+// db[c] = sum over rows of dy[row][c], the second result of a convolution's filter gradient, or the
+// second accumulator.
+static void addBiasGradient(Operation *op, GpuKernels &kernels) {
+  auto accumulating = dyn_cast<AccumulateProductOp>(op);
+  Operation *product = accumulating ? accumulating.getProduct() : op;
+  int64_t channels = elementCount(product->getResult(1).getType());
+  int64_t rows = elementCount(product->getOperand(1).getType()) / channels;
+  BufferUse result = accumulating
+                         ? kernels.variable(1, {channels}, Float32Type::get(op->getContext()))
+                         : kernels.result(1);
+  addSumOverRows(kernels, "bias", kernels.operand(1, {rows, channels}), result, accumulating);
+}
+
+OwningOpRef<ModuleOp> makeKernelModule(MLIRContext *context, KernelModule &built) {
   context->loadDialect<arith::ArithDialect, gpu::GPUDialect, math::MathDialect,
                        memref::MemRefDialect, scf::SCFDialect, vector::VectorDialect>();
   OpBuilder builder(context);
   Location location = builder.getUnknownLoc();
-  owned = ModuleOp::create(location);
+  OwningOpRef<ModuleOp> owned = ModuleOp::create(location);
   built.module = *owned;
   builder.setInsertionPointToStart(owned->getBody());
   built.kernels = gpu::GPUModuleOp::create(builder, location, "kernels");
+  return owned;
 }
+
+KernelEmitter::KernelEmitter(MLIRContext *context) : owned(makeKernelModule(context, built)) {}
 
 FailureOr<int64_t> KernelEmitter::workspaceBytes(Operation *op) {
   std::string key = keyOf(op, {});
@@ -46,6 +63,19 @@ FailureOr<int64_t> KernelEmitter::workspaceBytes(Operation *op) {
     return failure();
   measured[key] = kernels.workspaceBytes;
   return kernels.workspaceBytes;
+}
+
+int64_t KernelEmitter::biasGradientWorkspace(Operation *op) {
+  KernelModule none;
+  GpuKernels kernels(op, {}, none);
+  addBiasGradient(op, kernels);
+  return kernels.workspaceBytes;
+}
+
+SmallVector<KernelLaunch> KernelEmitter::emitBiasGradient(Operation *op) {
+  GpuKernels kernels(op, {}, built);
+  addBiasGradient(op, kernels);
+  return kernels.launches;
 }
 
 FailureOr<SmallVector<KernelLaunch>> KernelEmitter::emit(Operation *op, ArrayRef<int> aliases) {

@@ -7,6 +7,9 @@
 
 namespace gc::cuda {
 
+/// An empty module of kernels, which `built` then adds to. Loads the dialects that they need.
+mlir::OwningOpRef<mlir::ModuleOp> makeKernelModule(mlir::MLIRContext *context, KernelModule &built);
+
 /// Collects the kernels of a plan: emit every op, then compile `module()`.
 class KernelEmitter {
 public:
@@ -23,13 +26,17 @@ public:
   mlir::FailureOr<llvm::SmallVector<KernelLaunch>> emit(mlir::Operation *op,
                                                         llvm::ArrayRef<int> aliases = {});
 
+  /// Only the bias gradient of a convolution's filter gradient, which libraries leave out.
+  llvm::SmallVector<KernelLaunch> emitBiasGradient(mlir::Operation *op);
+  int64_t biasGradientWorkspace(mlir::Operation *op);
+
   /// All kernels so far, in one gpu.module.
   mlir::ModuleOp module() { return *owned; }
   unsigned size() const { return built.count; }
 
 private:
-  mlir::OwningOpRef<mlir::ModuleOp> owned;
   KernelModule built;
+  mlir::OwningOpRef<mlir::ModuleOp> owned;
   llvm::StringMap<llvm::SmallVector<KernelLaunch>> emitted; // by op
   llvm::StringMap<int64_t> measured;                        // workspaces, by op
 };

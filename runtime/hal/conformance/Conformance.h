@@ -14,14 +14,18 @@ struct CaseResult {
   std::string message; ///< why not; on success what was compared
 };
 
-/// Names of all cases, in order; "convolution.…", "matmul.…", "dispatch.…", "memory.…", "errors.…".
-std::vector<std::string> caseNames();
+class Lowering;
 
-/// Runs one case on a device of the registry. An unknown case fails.
-CaseResult runCase(const std::string &name, const std::string &device, int threads = 0);
+/// Names of the cases, in order; "convolution.…", "matmul.…" (where the lowering has them),
+/// "dispatch.…", "memory.…", "errors.…".
+std::vector<std::string> caseNames(const Lowering &lowering);
+/// With what loweringFor(device) has.
+std::vector<std::string> caseNames(const std::string &device);
 
-/// Runs every case.
-std::vector<CaseResult> runAll(const std::string &device, int threads = 0);
+/// Runs one case on a device of the registry. An unknown case fails. Without a lowering: what
+/// loweringFor(device) has.
+CaseResult runCase(const std::string &name, const std::string &device, int threads = 0,
+                   const Lowering *lowering = nullptr);
 
 } // namespace gc::runtime::conformance
 

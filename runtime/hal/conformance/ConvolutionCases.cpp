@@ -37,10 +37,7 @@ cpu::ConvolutionSpec specOf(const Shape &s) {
   return spec;
 }
 
-std::string check(const cpu::ConvolutionSpec &spec, const std::string &device, int threads) {
-  auto workspaceBytes = cpu::workspaceBytes(spec, threads);
-  if (!workspaceBytes)
-    return workspaceBytes.error().message;
+std::string check(const cpu::ConvolutionSpec &spec, const Setup &setup) {
   SmallPlan plan;
   std::vector<int64_t> outShape = {spec.batch, spec.outH, spec.outW, spec.outC};
   uint32_t src = plan.activation("src", {spec.batch, spec.inH, spec.inW, spec.inC});
@@ -48,12 +45,12 @@ std::string check(const cpu::ConvolutionSpec &spec, const std::string &device, i
   uint32_t dst = plan.activation("dst", outShape);
   uint32_t bias = plan.activation("bias", {spec.outC});
   uint32_t residual = plan.activation("residual", outShape);
-  int32_t workspace = plan.workspace(*workspaceBytes);
-  plan.transients();
-  plan.convolution(spec, src, weights, dst, spec.bias ? static_cast<int32_t>(bias) : -1,
-                   spec.residual ? static_cast<int32_t>(residual) : -1, workspace);
+  ConvolutionOperands operands{src, weights, dst, spec.bias ? static_cast<int32_t>(bias) : -1,
+                               spec.residual ? static_cast<int32_t>(residual) : -1};
+  if (Status done = setup.lowering.convolution(plan, spec, operands, setup.threads); !done)
+    return done.error().message;
   Runner runner;
-  if (Status ready = runner.prepare(plan, device, threads); !ready)
+  if (Status ready = runner.prepare(plan, setup); !ready)
     return ready.error().message;
   auto size = [](std::initializer_list<int64_t> sizes) {
     size_t n = 1;
@@ -129,9 +126,7 @@ void addConvolutionCases(std::vector<Case> &cases) {
       spec.direction = v.direction, spec.bias = v.bias, spec.residual = v.residual;
       spec.accumulate = v.accumulate, spec.activation = v.activation;
       cases.push_back({std::string("convolution.") + shape.name + "." + v.name,
-                       [spec](const std::string &device, int threads) {
-                         return check(spec, device, threads);
-                       }});
+                       [spec](const Setup &setup) { return check(spec, setup); }});
     }
 }
 

@@ -18,10 +18,7 @@ size_t extent(const MatMulSpec &s, const std::vector<int64_t> &strides, int64_t 
 }
 
 /// Operands start `offset` elements into their buffers.
-std::string check(const MatMulSpec &s, size_t offset, const std::string &device, int threads) {
-  auto workspaceBytes = cpu::workspaceBytes(s, threads);
-  if (!workspaceBytes)
-    return workspaceBytes.error().message;
+std::string check(const MatMulSpec &s, size_t offset, const Setup &setup) {
   size_t aSize = extent(s, s.aStrides, s.m, s.k) + offset;
   size_t bSize = extent(s, s.bStrides, s.k, s.n) + offset;
   size_t cSize = extent(s, s.cStrides, s.m, s.n) + offset;
@@ -30,12 +27,15 @@ std::string check(const MatMulSpec &s, size_t offset, const std::string &device,
   uint32_t a = plan.activation("a", shape(aSize)), b = plan.activation("b", shape(bSize));
   uint32_t c = plan.activation("c", shape(cSize)), bias = plan.activation("bias", {s.n});
   uint32_t residual = plan.activation("residual", shape(cSize));
-  int32_t workspace = plan.workspace(*workspaceBytes);
-  plan.transients();
-  plan.matmul(s, {a, offset}, {b, offset}, {c, offset}, s.bias ? static_cast<int32_t>(bias) : -1,
-              s.residual ? static_cast<int32_t>(residual) : -1, workspace);
+  MatMulOperands operands{{a, offset},
+                          {b, offset},
+                          {c, offset},
+                          s.bias ? static_cast<int32_t>(bias) : -1,
+                          s.residual ? static_cast<int32_t>(residual) : -1};
+  if (Status done = setup.lowering.matmul(plan, s, operands, setup.threads); !done)
+    return done.error().message;
   Runner runner;
-  if (Status ready = runner.prepare(plan, device, threads); !ready)
+  if (Status ready = runner.prepare(plan, setup); !ready)
     return ready.error().message;
   auto aValues = randomFloats(aSize, 1), bValues = randomFloats(bSize, 2);
   auto cValues = randomFloats(cSize, 3), biasValues = randomFloats(static_cast<size_t>(s.n), 4);
@@ -71,10 +71,8 @@ MatMulSpec plain(int64_t m, int64_t n, int64_t k) {
 
 void addMatMulCases(std::vector<Case> &cases) {
   auto add = [&](const char *name, MatMulSpec spec, size_t offset = 0) {
-    cases.push_back(
-        {std::string("matmul.") + name, [spec, offset](const std::string &device, int threads) {
-           return check(spec, offset, device, threads);
-         }});
+    cases.push_back({std::string("matmul.") + name,
+                     [spec, offset](const Setup &setup) { return check(spec, offset, setup); }});
   };
   add("plain", plain(33, 17, 29));
   add("one-by-one", plain(1, 1, 1));

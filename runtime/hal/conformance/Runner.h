@@ -4,7 +4,7 @@
 
 #include "runtime/hal/Device.h"
 #include "runtime/hal/conformance/Conformance.h"
-#include "runtime/hal/conformance/SmallPlan.h"
+#include "runtime/hal/conformance/Lowering.h"
 
 namespace gc::runtime::conformance {
 
@@ -14,25 +14,34 @@ std::span<const uint8_t> kernelObject();
 /// Floats in [-1, 1), the same for the same seed.
 std::vector<float> randomFloats(size_t n, uint32_t seed);
 
+/// What a case runs on.
+struct Setup {
+  std::string device;
+  int threads = 0;
+  const Lowering &lowering;
+};
+
 class Runner {
 public:
-  /// Verifies, loads, records the micro_batch list for `slot`, makes the arena and binds.
-  Status prepare(SmallPlan &plan, const std::string &device, int threads, uint32_t slot = 0);
+  /// Verifies, loads, records the micro_batch list for `slot`, makes the arena and binds. The plan's
+  /// target is the lowering's unless the plan is `asIs`.
+  Status prepare(SmallPlan &plan, const Setup &setup, uint32_t slot = 0, bool asIs = false);
+  /// A copy that fails makes the next run fail; what was not read is not a number.
   void write(uint32_t buffer, const std::vector<float> &values);
   std::vector<float> read(uint32_t buffer, size_t n);
-  Status run();
+  Status run(std::span<hal::CommandTime> times = {});
   bool executes() const { return device_->executes(); }
   hal::Device &device() { return *device_; }
   hal::CommandBuffer &commands() { return *commands_; }
 
 private:
-  std::byte *data(uint32_t buffer);
   std::unique_ptr<PlanFile> plan_;
   std::unique_ptr<hal::Device> device_;
   std::unique_ptr<hal::Executable> executable_;
   std::unique_ptr<hal::Arena> arena_;
   std::unique_ptr<hal::CommandBuffer> commands_;
   std::unique_ptr<hal::Event> event_;
+  Status outcome_; ///< of copies to and from the arena
 };
 
 /// Empty when close; `terms` is how many products each number sums up. The tolerance is rounding's:
@@ -43,7 +52,7 @@ std::string compare(const std::vector<float> &got, const std::vector<float> &wan
 /// A case: empty text is success.
 struct Case {
   std::string name;
-  std::function<std::string(const std::string &device, int threads)> run;
+  std::function<std::string(const Setup &setup)> run;
 };
 void addConvolutionCases(std::vector<Case> &cases);
 void addMatMulCases(std::vector<Case> &cases);

@@ -30,7 +30,8 @@ void SmallPlan::transients() {
 }
 
 void SmallPlan::command(Operation type, flatbuffers::Offset<void> operation, const char *name) {
-  commands_.push_back(CreateCommandDirect(builder_, type, operation, name));
+  commands_.push_back(
+      CreateCommandDirect(builder_, type, operation, name_.empty() ? name : name_.c_str()));
 }
 
 void SmallPlan::convolution(const cpu::ConvolutionSpec &s, uint32_t src, uint32_t weights,
@@ -57,6 +58,32 @@ void SmallPlan::dispatch(uint32_t kernel, const std::vector<uint32_t> &buffers, 
           CreateDispatchDirect(builder_, kernel, &buffers, items, grain).Union(), "dispatch");
 }
 
+void SmallPlan::launch(uint32_t kernel, const std::vector<uint32_t> &buffers, Extent grid,
+                       Extent block, uint32_t sharedBytes) {
+  std::vector<uint8_t> access(buffers.size() - (dropAccess ? 1 : 0), Access_ReadWrite);
+  command(Operation_Launch,
+          CreateLaunchDirect(builder_, kernel, &buffers, &access, &grid, &block, sharedBytes)
+              .Union(),
+          "launch");
+}
+
+void SmallPlan::graphCall(uint32_t graph, const std::vector<int64_t> &ids,
+                          const std::vector<View> &buffers, const std::vector<Scalar> &scalars,
+                          int32_t workspace) {
+  std::vector<uint8_t> access(buffers.size() - (dropAccess ? 1 : 0), Access_ReadWrite);
+  std::vector<int64_t> scalarIds;
+  std::vector<float> values;
+  for (const Scalar &scalar : scalars) {
+    scalarIds.push_back(scalar.id);
+    values.push_back(scalar.value);
+  }
+  command(Operation_GraphCall,
+          CreateGraphCallDirect(builder_, graph, &ids, &buffers, &access, &scalarIds, &values,
+                                workspace)
+              .Union(),
+          "graph");
+}
+
 void SmallPlan::fill(uint32_t buffer, uint8_t value) {
   command(Operation_Fill, CreateFill(builder_, buffer, value).Union(), "fill");
 }
@@ -77,11 +104,25 @@ void SmallPlan::variable(const std::string &name, uint32_t buffer,
 }
 
 void SmallPlan::kernels(std::span<const uint8_t> object, const std::vector<std::string> &symbols) {
-  std::vector<uint8_t> bytes(object.begin(), object.end());
-  std::vector<flatbuffers::Offset<flatbuffers::String>> names;
+  object_.assign(object.begin(), object.end());
+  symbols_.clear();
   for (const std::string &symbol : symbols)
-    names.push_back(builder_.CreateString(symbol));
-  kernels_ = CreateKernelsDirect(builder_, &bytes, &names);
+    symbols_.push_back(builder_.CreateString(symbol));
+}
+
+void SmallPlan::image(const std::string &ptx, const std::vector<std::string> &symbols,
+                      const std::vector<uint8_t> &cubin) {
+  images_.push_back(CreateKernelImageDirect(builder_, static_cast<uint32_t>(symbols_.size()),
+                                            ptx.c_str(), cubin.empty() ? nullptr : &cubin));
+  for (const std::string &symbol : symbols)
+    symbols_.push_back(builder_.CreateString(symbol));
+}
+
+uint32_t SmallPlan::graph(const std::string &name, const std::string &plan,
+                          uint64_t workspaceBytes) {
+  graphs_.push_back(
+      CreateLibraryGraphDirect(builder_, name.c_str(), plan.c_str(), workspaceBytes));
+  return static_cast<uint32_t>(graphs_.size() - 1);
 }
 
 std::vector<std::byte> SmallPlan::finish() {
@@ -89,12 +130,15 @@ std::vector<std::byte> SmallPlan::finish() {
   for (const std::string &feature : features)
     names.push_back(builder_.CreateString(feature));
   auto target =
-      CreateTargetDirect(builder_, device.c_str(), nullptr, &names, libraryVersion.c_str());
+      CreateTargetDirect(builder_, device.c_str(), nullptr, &names, libraryVersion.c_str(),
+                         architecture.c_str());
   auto memory = CreateMemory(builder_);
   auto list = CreateCommandListDirect(builder_, &commands_);
   auto buffers = builder_.CreateVector(buffers_);
   auto variables = builder_.CreateVector(variables_);
   auto inputs = builder_.CreateVector(inputs_);
+  auto kernels = CreateKernelsDirect(builder_, &object_, &symbols_, &images_);
+  auto graphs = builder_.CreateVector(graphs_);
   auto model = builder_.CreateString("small");
   PlanBuilder plan(builder_);
   plan.add_version(version);
@@ -109,8 +153,8 @@ std::vector<std::byte> SmallPlan::finish() {
   plan.add_inputs(inputs);
   plan.add_loss(loss);
   plan.add_micro_batch(list);
-  if (!kernels_.IsNull())
-    plan.add_kernels(kernels_);
+  plan.add_kernels(kernels);
+  plan.add_graphs(graphs);
   FinishPlanBuffer(builder_, plan.Finish());
   const auto *data = reinterpret_cast<const std::byte *>(builder_.GetBufferPointer());
   return {data, data + builder_.GetSize()};

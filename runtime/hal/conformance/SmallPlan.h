@@ -28,6 +28,16 @@ public:
               int32_t bias, int32_t residual, int32_t workspace);
   void dispatch(uint32_t kernel, const std::vector<uint32_t> &buffers, uint64_t items,
                 uint64_t grain);
+  /// Every buffer is said to be read and written.
+  void launch(uint32_t kernel, const std::vector<uint32_t> &buffers, gc::plan::Extent grid,
+              gc::plan::Extent block, uint32_t sharedBytes = 0);
+  struct Scalar {
+    int64_t id;
+    float value;
+  };
+  void graphCall(uint32_t graph, const std::vector<int64_t> &ids,
+                 const std::vector<gc::plan::View> &buffers, const std::vector<Scalar> &scalars,
+                 int32_t workspace);
   void fill(uint32_t buffer, uint8_t value);
   void copy(gc::plan::View source, gc::plan::View target, uint64_t bytes);
 
@@ -36,6 +46,13 @@ public:
                 const std::vector<int64_t> &split = {},
                 const std::vector<int32_t> &permutation = {}, int32_t gradient = -1);
   void kernels(std::span<const uint8_t> object, const std::vector<std::string> &symbols);
+  /// Kernels of a GPU, instead. The symbols follow those of the images before.
+  void image(const std::string &ptx, const std::vector<std::string> &symbols,
+             const std::vector<uint8_t> &cubin = {});
+  /// Returns the index of a library's graph.
+  uint32_t graph(const std::string &name, const std::string &plan, uint64_t workspaceBytes);
+  /// What the commands after this are called, instead of by their kind.
+  void name(std::string text) { name_ = std::move(text); }
 
   // Set before finish where a test wants something else.
   uint32_t version = kPlanVersion;
@@ -44,6 +61,9 @@ public:
   uint64_t arenaBytes = 0; ///< 0: as much as the buffers need
   std::string device = "cpu";
   std::string libraryVersion; ///< empty: any
+  std::string architecture;
+  /// Breaks the next launch or graph call: one access too few.
+  bool dropAccess = false;
   std::vector<std::string> features;
   /// Shifts every offset of buffers added later, to break alignment.
   uint64_t misalign = 0;
@@ -58,7 +78,11 @@ private:
   std::vector<flatbuffers::Offset<gc::plan::Command>> commands_;
   std::vector<flatbuffers::Offset<gc::plan::Input>> inputs_;
   std::vector<flatbuffers::Offset<gc::plan::Variable>> variables_;
-  flatbuffers::Offset<gc::plan::Kernels> kernels_;
+  std::vector<uint8_t> object_;
+  std::vector<flatbuffers::Offset<flatbuffers::String>> symbols_;
+  std::vector<flatbuffers::Offset<gc::plan::KernelImage>> images_;
+  std::vector<flatbuffers::Offset<gc::plan::LibraryGraph>> graphs_;
+  std::string name_;
   uint64_t end_ = 0;
 };
 

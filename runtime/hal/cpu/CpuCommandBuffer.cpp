@@ -126,6 +126,9 @@ Status CpuCommandBuffer::recordCommand(const gc::plan::Command &command, const R
   case gc::plan::Operation_Fill:
   case gc::plan::Operation_Copy:
     break;
+  case gc::plan::Operation_Launch:
+  case gc::plan::Operation_GraphCall:
+    return deviceError("this command was compiled for cuda; compile the plan with --device=cpu");
   default:
     return badInput("the cpu device does not know operation " +
                     std::to_string(static_cast<int>(command.operation_type())));

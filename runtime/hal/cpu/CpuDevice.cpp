@@ -79,8 +79,10 @@ public:
   bool executes() const override { return true; }
   int threads() const override { return threads_; }
 
-  Result<std::unique_ptr<Executable>> load(const gc::plan::Kernels *kernels) override {
-    auto object = SharedObject::load(kernels);
+  Result<std::unique_ptr<Executable>> load(const gc::plan::Plan &plan) override {
+    if (Status suits = checkTarget(*plan.target()); !suits)
+      return suits.error();
+    auto object = SharedObject::load(plan.kernels());
     if (!object)
       return object.error();
     return std::unique_ptr<Executable>(std::move(*object));
@@ -113,25 +115,46 @@ public:
     return std::unique_ptr<Arena>(std::move(*arena));
   }
 
-  std::unique_ptr<Event> createEvent() override { return std::make_unique<CpuEvent>(); }
+  Result<std::unique_ptr<Staging>> createStaging(size_t bytes) override {
+    return std::unique_ptr<Staging>(std::make_unique<HostStaging>(bytes));
+  }
+  Result<std::unique_ptr<Event>> createEvent() override {
+    return std::unique_ptr<Event>(std::make_unique<CpuEvent>());
+  }
 
-  Status submit(CommandBuffer &buffer, Event &event, std::span<CommandTime> times) override {
+  Status submit(CommandBuffer &buffer, Event &event, const Submission &submission) override {
     auto *mine = dynamic_cast<CpuCommandBuffer *>(&buffer);
     auto *done = dynamic_cast<CpuEvent *>(&event);
     if (!mine || !done)
       return badInput("command buffer or event of another device");
     if (!mine->bound())
       return badInput("the command buffer is not bound to an arena");
-    if (!times.empty() && times.size() != mine->size())
+    if (!submission.times.empty() && submission.times.size() != mine->size())
       return badInput("need a time for each of " + std::to_string(mine->size()) + " commands");
     omp_set_num_threads(threads_);
-    done->outcome = mine->execute(threads_, times);
+    done->outcome = mine->execute(threads_, submission.times);
+    for (const Readback &result : submission.results)
+      if (done->outcome)
+        done->outcome = mine->arena().read(result.offset, result.target);
+    return {};
+  }
+
+  Status upload(Arena &arena, size_t offset, std::span<const std::byte> staged, Event *,
+                Event &event) override {
+    auto *done = dynamic_cast<CpuEvent *>(&event);
+    if (!done)
+      return badInput("event of another device");
+    done->outcome = arena.write(offset, staged);
     return {};
   }
 
   AllocationCounters allocations() const override {
     allocation::Counters now = allocation::counters();
     return {now.heap - before_.heap, now.pool - before_.pool};
+  }
+  Result<std::string> propertiesJson() override {
+    return "{\"device\": \"cpu\", \"threads\": " + std::to_string(threads_) +
+           ", \"library\": \"" + cpu::libraryVersion() + "\"}";
   }
 
 private:

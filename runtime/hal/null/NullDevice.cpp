@@ -30,10 +30,12 @@ public:
     size_t kernels = recording_.executable ? recording_.executable->kernelCount() : 0;
     for (size_t i = 0; i < size(); ++i) {
       const gc::plan::Command &c = command(i);
-      if (c.operation_type() == gc::plan::Operation_Dispatch &&
-          c.operation_as_Dispatch()->kernel() >= kernels)
+      const auto *dispatch = c.operation_as_Dispatch();
+      const auto *launch = c.operation_as_Launch();
+      if ((dispatch && dispatch->kernel() >= kernels) || (launch && launch->kernel() >= kernels))
         return badInput("command '" + c.name()->str() + "': kernel " +
-                        std::to_string(c.operation_as_Dispatch()->kernel()) + " is not loaded");
+                        std::to_string(dispatch ? dispatch->kernel() : launch->kernel()) +
+                        " is not loaded");
     }
     return {};
   }
@@ -68,6 +70,16 @@ public:
       line += " " + recording_.plan->kernels()->symbols()->Get(d->kernel())->str();
       for (uint32_t i = 0; d->buffers() && i < d->buffers()->size(); ++i)
         use("buffer", d->buffers()->Get(i));
+    } else if (const auto *l = c.operation_as_Launch()) {
+      line += " " + recording_.plan->kernels()->symbols()->Get(l->kernel())->str();
+      line += " grid=" + extent(*l->grid()) + " block=" + extent(*l->block());
+      for (uint32_t i = 0; l->buffers() && i < l->buffers()->size(); ++i)
+        use("buffer", l->buffers()->Get(i));
+    } else if (const auto *g = c.operation_as_GraphCall()) {
+      line += " " + recording_.plan->graphs()->Get(g->graph())->name()->str();
+      for (uint32_t i = 0; g->buffers() && i < g->buffers()->size(); ++i)
+        use("buffer", g->buffers()->Get(i)->buffer());
+      use("workspace", g->workspace());
     } else if (const auto *v = c.operation_as_Convolution()) {
       use("src", v->src());
       use("weights", v->weights());
@@ -90,6 +102,9 @@ public:
   }
 
 private:
+  static std::string extent(const gc::plan::Extent &e) {
+    return std::to_string(e.x()) + "x" + std::to_string(e.y()) + "x" + std::to_string(e.z());
+  }
   const gc::plan::Command &command(size_t i) const {
     return *recording_.commands->commands()->Get(static_cast<uint32_t>(i));
   }
@@ -104,8 +119,8 @@ public:
   bool executes() const override { return false; }
   int threads() const override { return 1; }
 
-  Result<std::unique_ptr<Executable>> load(const gc::plan::Kernels *kernels) override {
-    return std::unique_ptr<Executable>(std::make_unique<NullExecutable>(kernels));
+  Result<std::unique_ptr<Executable>> load(const gc::plan::Plan &plan) override {
+    return std::unique_ptr<Executable>(std::make_unique<NullExecutable>(plan.kernels()));
   }
   Result<std::unique_ptr<CommandBuffer>> record(const Recording &recording) override {
     auto slots = SlotMap::create(*recording.plan, recording.slot);
@@ -123,23 +138,35 @@ public:
       return arena.error();
     return std::unique_ptr<Arena>(std::move(*arena));
   }
-  std::unique_ptr<Event> createEvent() override { return std::make_unique<NullEvent>(); }
+  Result<std::unique_ptr<Staging>> createStaging(size_t bytes) override {
+    return std::unique_ptr<Staging>(std::make_unique<HostStaging>(bytes));
+  }
+  Result<std::unique_ptr<Event>> createEvent() override {
+    return std::unique_ptr<Event>(std::make_unique<NullEvent>());
+  }
 
-  Status submit(CommandBuffer &buffer, Event &event, std::span<CommandTime> times) override {
+  Status submit(CommandBuffer &buffer, Event &event, const Submission &submission) override {
     auto *mine = dynamic_cast<NullCommandBuffer *>(&buffer);
     if (!mine || !dynamic_cast<NullEvent *>(&event))
       return badInput("command buffer or event of another device");
     if (!mine->bound())
       return badInput("the command buffer is not bound to an arena");
-    if (!times.empty() && times.size() != mine->size())
+    if (!submission.times.empty() && submission.times.size() != mine->size())
       return badInput("need a time for each of " + std::to_string(mine->size()) + " commands");
-    for (CommandTime &time : times)
+    for (CommandTime &time : submission.times)
       time = {};
     for (size_t i = 0; i < mine->size(); ++i)
       log.push_back(mine->describe(i));
     return {};
   }
+  Status upload(Arena &arena, size_t offset, std::span<const std::byte> staged, Event *,
+                Event &event) override {
+    if (!dynamic_cast<NullEvent *>(&event))
+      return badInput("event of another device");
+    return checkRange(arena, offset, staged.size());
+  }
   AllocationCounters allocations() const override { return {}; }
+  Result<std::string> propertiesJson() override { return std::string("{\"device\": \"null\"}"); }
 
   std::vector<std::string> log;
 };

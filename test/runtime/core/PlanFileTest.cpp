@@ -46,6 +46,39 @@ std::vector<std::byte> soundPlan() {
   return p.finish();
 }
 
+/// What a plan for a GPU has.
+std::vector<std::byte> soundCudaPlan(bool cubin = true) {
+  SmallPlan p;
+  p.device = "cuda", p.architecture = "sm_80";
+  uint32_t a = p.activation("a", {16}), b = p.activation("b", {16});
+  std::vector<uint8_t> elf(conformance::kernelObject().begin(), conformance::kernelObject().end());
+  if (!cubin)
+    elf.clear();
+  p.image(".version 7.0", {"k", "l"}, elf);
+  p.image(".version 7.0", {"m"});
+  p.launch(2, {a, b}, {7, 65535, 1}, {32, 32, 1}, 49152);
+  uint32_t graph = p.graph("product", "{}", 128);
+  p.graphCall(graph, {1, 2}, {View(a, 0), View(b, 15)}, {{3, 0.5f}}, p.workspace(128));
+  return p.finish();
+}
+
+std::function<void(SmallPlan &)> launchWith(gc::plan::Extent grid, gc::plan::Extent block,
+                                            uint32_t shared = 0) {
+  return [=](SmallPlan &p) {
+    p.image(".version 7.0", {"k"});
+    p.launch(0, {}, grid, block, shared);
+  };
+}
+
+/// A graph that needs 128 bytes of workspace, and a buffer of 16 floats.
+std::function<void(SmallPlan &)> graphWith(std::function<void(SmallPlan &, uint32_t)> call) {
+  return [=](SmallPlan &p) {
+    uint32_t a = p.activation("a", {16});
+    p.graph("g", "{}", 128);
+    call(p, a);
+  };
+}
+
 /// A plan that breaks one rule, and a part of the message that says so.
 struct Broken {
   const char *name;
@@ -141,6 +174,109 @@ const Broken kBroken[] = {
        p.dispatch(0, {4}, 1, 1);
      },
      "names buffer 4"},
+    {"dispatchOfAGpuKernel",
+     [](SmallPlan &p) {
+       p.image(".version 7.0", {"k"});
+       p.dispatch(0, {}, 1, 1);
+     },
+     "not for a CPU"},
+    {"imageOrder",
+     [](SmallPlan &p) {
+       p.image(".version 7.0", {"k"});
+       p.image(".version 7.0", {});
+     },
+     "image 1 starts at kernel 1 of 1"},
+    {"imageTwice",
+     [](SmallPlan &p) {
+       p.image(".version 7.0", {});
+       p.image(".version 7.0", {"k"});
+     },
+     "image 1 starts at kernel 0 of 1"},
+    {"imageText", [](SmallPlan &p) { p.image("", {"k"}); }, "no text"},
+    {"imageCubin", [](SmallPlan &p) { p.image(".version 7.0", {"k"}, {1, 2, 3}); }, "truncated"},
+    {"imageCubinSections",
+     [](SmallPlan &p) {
+       std::vector<uint8_t> cubin(conformance::kernelObject().begin(),
+                                  conformance::kernelObject().end());
+       cubin.resize(cubin.size() / 2);
+       p.image(".version 7.0", {"k"}, cubin);
+     },
+     "truncated"},
+    {"launchKernel", [](SmallPlan &p) { p.launch(0, {}, {1, 1, 1}, {1, 1, 1}); }, "kernel 0 of 0"},
+    {"launchOfACpuKernel",
+     [](SmallPlan &p) {
+       p.kernels(conformance::kernelObject().first(64), {"k"});
+       p.launch(0, {}, {1, 1, 1}, {1, 1, 1});
+     },
+     "not for a GPU"},
+    {"launchOperand",
+     [](SmallPlan &p) {
+       p.image(".version 7.0", {"k"});
+       p.launch(0, {4}, {1, 1, 1}, {1, 1, 1});
+     },
+     "names buffer 4"},
+    {"launchAccess",
+     [](SmallPlan &p) {
+       uint32_t a = p.activation("a", {16});
+       p.image(".version 7.0", {"k"});
+       p.dropAccess = true;
+       p.launch(0, {a, a}, {1, 1, 1}, {1, 1, 1});
+     },
+     "2 buffers, but access to 1"},
+    {"launchParameters",
+     [](SmallPlan &p) {
+       uint32_t a = p.activation("a", {16});
+       p.image(".version 7.0", {"k"});
+       p.launch(0, std::vector<uint32_t>(513, a), {1, 1, 1}, {1, 1, 1});
+     },
+     "more than 512"},
+    {"launchGrid", launchWith({0, 1, 1}, {1, 1, 1}), "grid of 0"},
+    {"launchGridY", launchWith({1, 65536, 1}, {1, 1, 1}), "grid of 1 x 65536"},
+    {"launchGridX", launchWith({0x80000000, 1, 1}, {1, 1, 1}), "grid of 2147483648"},
+    {"launchBlock", launchWith({1, 1, 1}, {32, 0, 1}), "block of 32 x 0"},
+    {"launchBlockZ", launchWith({1, 1, 1}, {1, 1, 65}), "block of 1 x 1 x 65"},
+    {"launchBlockProduct", launchWith({1, 1, 1}, {64, 32, 1}), "block of 64 x 32"},
+    {"launchBlockOverflow", launchWith({1, 1, 1}, {0x10000, 0x10000, 1}), "block of 65536"},
+    {"launchShared", launchWith({1, 1, 1}, {1, 1, 1}, 300000), "300000 bytes of shared"},
+    {"graphText", [](SmallPlan &p) { p.graph("g", "", 0); }, "graph 'g' is empty"},
+    {"graphIndex", [](SmallPlan &p) { p.graphCall(0, {}, {}, {}, -1); }, "graph 0 of 0"},
+    {"graphIds", graphWith([](SmallPlan &p, uint32_t a) { p.graphCall(0, {1}, {}, {}, -1); }),
+     "as many ids"},
+    {"graphIdTwice",
+     graphWith([](SmallPlan &p, uint32_t a) {
+       p.graphCall(0, {1}, {View(a, 0)}, {{1, 0.5f}}, -1);
+     }),
+     "id 1 is bound twice"},
+    {"graphOperand",
+     graphWith([](SmallPlan &p, uint32_t a) { p.graphCall(0, {1}, {View(9, 0)}, {}, -1); }),
+     "names buffer 9"},
+    {"graphView",
+     graphWith([](SmallPlan &p, uint32_t a) { p.graphCall(0, {1}, {View(a, 16)}, {}, -1); }),
+     "behind the end"},
+    {"graphViewOverflow",
+     graphWith([](SmallPlan &p, uint32_t a) {
+       p.graphCall(0, {1}, {View(a, uint64_t(1) << 62)}, {}, -1);
+     }),
+     "behind the end"},
+    {"graphAccess",
+     graphWith([](SmallPlan &p, uint32_t a) {
+       p.dropAccess = true;
+       p.graphCall(0, {1}, {View(a, 0)}, {}, -1);
+     }),
+     "access to 0"},
+    {"graphNoWorkspace",
+     graphWith([](SmallPlan &p, uint32_t a) { p.graphCall(0, {1}, {View(a, 0)}, {}, -1); }),
+     "needs 128 bytes"},
+    {"graphSmallWorkspace",
+     graphWith([](SmallPlan &p, uint32_t a) {
+       p.graphCall(0, {1}, {View(a, 0)}, {}, p.workspace(127));
+     }),
+     "has 127"},
+    {"graphWorkspaceKind",
+     graphWith([](SmallPlan &p, uint32_t a) {
+       p.graphCall(0, {1}, {View(a, 0)}, {}, static_cast<int32_t>(a));
+     }),
+     "another kind"},
     {"fillBuffer", [](SmallPlan &p) { p.fill(2, 0); }, "fill names buffer 2"},
     {"copyRange",
      [](SmallPlan &p) {
@@ -256,6 +392,12 @@ TEST(PlanFile, AcceptsASoundPlan) {
   EXPECT_EQ(plan->get().micro_batch()->commands()->size(), 5u);
 }
 
+TEST(PlanFile, AcceptsASoundCudaPlan) {
+  auto plan = PlanFile::fromMemory(soundCudaPlan());
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_EQ(plan->get().micro_batch()->commands()->size(), 2u);
+}
+
 TEST(PlanFile, LoadsFiles) {
   std::string path = testing::TempDir() + "small.plan";
   std::vector<std::byte> bytes = soundPlan();
@@ -273,22 +415,23 @@ TEST(PlanFile, LoadsFiles) {
 }
 
 TEST(PlanFile, EveryTruncationIsAnError) {
-  std::vector<std::byte> bytes = soundPlan();
-  for (size_t length = 0; length < bytes.size(); ++length) {
-    auto plan = PlanFile::fromMemory({bytes.data(), length});
-    ASSERT_FALSE(plan) << "the first " << length << " of " << bytes.size() << " bytes";
-    EXPECT_EQ(plan.error().exitCode(), 2);
-  }
+  for (const std::vector<std::byte> &bytes : {soundPlan(), soundCudaPlan()})
+    for (size_t length = 0; length < bytes.size(); ++length) {
+      auto plan = PlanFile::fromMemory({bytes.data(), length});
+      ASSERT_FALSE(plan) << "the first " << length << " of " << bytes.size() << " bytes";
+      EXPECT_EQ(plan.error().exitCode(), 2);
+    }
 }
 
 // Most flips are caught; those that leave a sound plan (a letter of a name) may pass. None may
 // crash, and what passes keeps every buffer inside its arena.
 TEST(PlanFile, BitFlipsNeverCrash) {
-  const std::vector<std::byte> bytes = soundPlan();
+  // Without the cubin, which is most of a plan and not looked into.
+  const std::vector<std::byte> plans[] = {soundPlan(), soundCudaPlan(/*cubin=*/false)};
   std::mt19937 random(1);
   size_t refused = 0;
-  for (int round = 0; round < 20000; ++round) {
-    std::vector<std::byte> damaged = bytes;
+  for (int round = 0; round < 40000; ++round) {
+    std::vector<std::byte> damaged = plans[round % 2];
     for (int flips = 1 + round % 3; flips > 0; --flips)
       damaged[random() % damaged.size()] ^= std::byte(1 << random() % 8);
     auto plan = PlanFile::fromMemory(damaged);
@@ -299,7 +442,7 @@ TEST(PlanFile, BitFlipsNeverCrash) {
     for (const gc::plan::Buffer *buffer : *plan->get().buffers())
       ASSERT_LE(buffer->offset() + buffer->bytes(), plan->get().arena_bytes());
   }
-  EXPECT_GT(refused, 5000u);
+  EXPECT_GT(refused, 10000u);
 }
 
 TEST(PlanFile, EveryRuleIsChecked) {

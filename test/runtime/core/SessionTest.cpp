@@ -34,6 +34,10 @@ void set(std::span<std::byte> bytes, float value) {
   std::fill(floats, floats + bytes.size() / 4, value);
 }
 
+std::span<std::byte> bytesOf(std::vector<float> &values) {
+  return std::as_writable_bytes(std::span(values));
+}
+
 } // namespace
 
 TEST(Session, RunsSlotsAndReadsMetrics) {
@@ -43,11 +47,18 @@ TEST(Session, RunsSlotsAndReadsMetrics) {
   auto session = Session::create(*plan, {.threads = 2, .profile = true});
   ASSERT_TRUE(session) << session.error().message;
   EXPECT_EQ((*session)->slots(), 2u);
-  EXPECT_EQ((*session)->variable("w").size(), 64u * 64 * 4);
-  EXPECT_TRUE((*session)->variable("nonsense").empty());
-  EXPECT_TRUE((*session)->gradient("w").empty());
+  EXPECT_FALSE((*session)->stagesInput());
+  std::vector<float> weights(64 * 64, 0.5f), back(64 * 64);
+  EXPECT_EQ((*session)->writeVariable("nonsense", bytesOf(weights)).error().exitCode(), 2);
+  EXPECT_EQ((*session)->readGradient("w", bytesOf(back)).error().exitCode(), 2);
+  EXPECT_EQ((*session)->writeVariable("w", bytesOf(weights).first(8)).error().exitCode(), 2);
+  ASSERT_TRUE((*session)->writeVariable("w", bytesOf(weights)));
+  ASSERT_TRUE((*session)->readVariable("w", bytesOf(back)));
+  EXPECT_EQ(back, weights);
+  EXPECT_EQ((*session)->hostView(net.w).size(), 64u * 64 * 4);
+  EXPECT_EQ((*session)->input("x", 1).data(), (*session)->hostView(net.x1).data())
+      << "no copy of the input where the host sees the arena";
   EXPECT_TRUE((*session)->input("x", 2).empty());
-  set((*session)->variable("w"), 0.5f);
   set((*session)->input("x", 0), 1.0f);
   set((*session)->input("x", 1), 2.0f);
   ASSERT_TRUE((*session)->runOnce());
@@ -55,8 +66,11 @@ TEST(Session, RunsSlotsAndReadsMetrics) {
   EXPECT_EQ((*session)->metrics().loss, 32.0);
   ASSERT_TRUE((*session)->runMicroBatch(1));
   EXPECT_EQ((*session)->metrics().loss, 64.0);
+  EXPECT_EQ(*(*session)->metric(net.y), 64.0f);
+  EXPECT_FALSE((*session)->metric(net.w));
   ASSERT_TRUE((*session)->finishStep());
   EXPECT_EQ((*session)->allocationsInStep(), 0u);
+  EXPECT_FALSE((*session)->finishMicroBatch()) << "none was started";
   Status outside = (*session)->runMicroBatch(2);
   ASSERT_FALSE(outside);
   EXPECT_EQ(outside.error().exitCode(), 2);

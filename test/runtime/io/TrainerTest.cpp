@@ -8,9 +8,11 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <cmath>
 #include <csignal>
 #include <functional>
+#include <map>
 
 using namespace gc::runtime;
 namespace plan = gc::plan;
@@ -77,8 +79,25 @@ public:
     return memory[2 * slot + input].data();
   }
   Result<void> runOnce() override { return {}; }
-  Result<void> runMicroBatch(size_t slot) override {
-    compute(slot, 4);
+  bool stagesInput() const override { return staged; }
+  Result<void> upload(size_t slot) override {
+    calls.push_back("upload " + std::to_string(slot));
+    uploaded[slot] = {memory[2 * slot], memory[2 * slot + 1]};
+    return {};
+  }
+  Result<void> startMicroBatch(size_t slot) override { return start(slot, false); }
+  Result<void> startEvaluate(size_t slot) override { return start(slot, true); }
+  Result<void> finishMicroBatch() override {
+    size_t slot = running;
+    calls.push_back("finish " + std::to_string(slot));
+    if (staged) {
+      EXPECT_EQ(uploaded[slot][0], memory[2 * slot]) << "overwritten while it was computed";
+      EXPECT_EQ(uploaded[slot][1], memory[2 * slot + 1]) << "overwritten while it was computed";
+      uploaded.erase(slot);
+    }
+    compute(slot, evaluating ? 6 : 4);
+    if (evaluating)
+      return {};
     sum += number(9, 0) * (number(2 * slot, 0) + number(2 * slot, 2));
     if (onMicroBatch)
       onMicroBatch();
@@ -88,10 +107,6 @@ public:
     set(8, number(8, 0) + sum);
     sum = 0;
     ++steps;
-    return {};
-  }
-  Result<void> runEvaluate(size_t slot) override {
-    compute(slot, 6);
     return {};
   }
   Result<float> readMetric(uint32_t buffer) override { return number(buffer, 0); }
@@ -107,8 +122,18 @@ public:
 
   std::function<void()> onMicroBatch;
   uint64_t steps = 0;
+  bool staged = false;            // slots are copied to the device
+  std::vector<std::string> calls; // uploads, starts and finishes
 
 private:
+  Result<void> start(size_t slot, bool evaluate) {
+    if (staged && !uploaded.count(slot))
+      (void)upload(slot);
+    calls.push_back("start " + std::to_string(slot));
+    running = slot;
+    evaluating = evaluate;
+    return {};
+  }
   void compute(size_t slot, size_t metric) {
     const int64_t *labels = reinterpret_cast<const int64_t *>(memory[2 * slot + 1].data());
     float total = 0, valid = 0, correct = 0;
@@ -125,6 +150,9 @@ private:
   flatbuffers::FlatBufferBuilder builder;
   std::vector<flatbuffers::Offset<plan::Buffer>> buffers;
   std::vector<std::vector<std::byte>> memory;
+  std::map<size_t, std::array<std::vector<std::byte>, 2>> uploaded; // by slot
+  size_t running = 0;
+  bool evaluating = false;
   float sum = 0;
 };
 
@@ -163,6 +191,25 @@ TEST(Trainer, EpochsDropTheIncompleteBatch) {
   EXPECT_DOUBLE_EQ(*run.report.accuracy, 3 / 8.0); // 0, 3 and 6 have the label 0
   EXPECT_EQ(run.report.memory.measuredPeakBytes, 100u);
   EXPECT_FALSE(run.report.interrupted);
+}
+
+TEST(Trainer, CopiesOneSlotWhileAnotherIsComputed) {
+  FakeRun plain, run;
+  for (FakeRun *each : {&plain, &run}) {
+    each->options.schedule.epochs = 1;
+    each->options.schedule.evaluate = true;
+    each->executor.staged = each == &run;
+    ASSERT_TRUE(each->go().ok());
+  }
+  EXPECT_EQ(run.report.loss, plain.report.loss);
+  EXPECT_EQ(run.report.evaluations[0].loss, plain.report.evaluations[0].loss);
+  // Four micro-batches of training, then three of evaluation, which uploads anew.
+  EXPECT_EQ(run.executor.calls,
+            (std::vector<std::string>{
+                "upload 0", "start 0", "upload 1", "finish 0", "start 1", "upload 0", "finish 1",
+                "start 0", "upload 1", "finish 0", "start 1", "finish 1", //
+                "upload 0", "start 0", "upload 1", "finish 0", "start 1", "upload 0", "finish 1",
+                "start 0", "finish 0"}));
 }
 
 TEST(Trainer, AShortLastWindowWeighsAsAWholeOne) {

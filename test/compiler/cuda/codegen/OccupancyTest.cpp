@@ -40,7 +40,8 @@ TEST(Occupancy, Blocks) {
 }
 
 TEST(Occupancy, Registers) {
-  // 65 x 32 = 2080, in portions of 256: 2304. A quarter has 16384: 7 warps, 28 in all, 3 blocks of 8.
+  // 65 x 32 = 2080, in portions of 256: 2304. A quarter has 16384: 7 warps, 28 in all, 3 blocks
+  // of 8.
   expect(occupancy("sm_80", 256, 65, 0), 3, 24.0 / 64, "registers");
   // 255 x 32 -> 8192: 2 warps a quarter, 8 in all.
   expect(occupancy("sm_80", 256, 255, 0), 1, 8.0 / 64, "registers");

@@ -1,0 +1,212 @@
+//===- CudaTarget.cpp - gc ops as commands for CUDA -----------------------===//
+#include "compiler/cuda/CudaTarget.h"
+#include "compiler/cuda/StoreKernels.h"
+#include "compiler/target/CommandWriter.h"
+#include "compiler/target/Products.h"
+#include "passes/analysis/Liveness.h"
+#include <nlohmann/json.hpp>
+
+using namespace mlir;
+
+namespace gc::cuda {
+
+CudaTarget::CudaTarget(MLIRContext *context, const DeviceModel &device,
+                       std::unique_ptr<LibraryPlanner> planner, std::string whyNoLibrary,
+                       int threads)
+    : device(device), library(std::move(planner), std::move(whyNoLibrary)), emitter(context),
+      threads(threads) {}
+
+//===----------------------------------------------------------------------===//
+// Workspaces
+//===----------------------------------------------------------------------===//
+
+FailureOr<int64_t> CudaTarget::workspaceBytes(Operation *op) {
+  if (isNothing(op))
+    return 0;
+  const LibraryOp *call = library.find(op);
+  if (!call)
+    return emitter.workspaceBytes(op);
+  // What comes after the library's part uses the same bytes.
+  int64_t sums = call->needsBiasGradient ? emitter.biasGradientWorkspace(op) : 0;
+  return std::max(call->plan.workspaceBytes, sums);
+}
+
+bool CudaTarget::prefersAccumulating(Operation *op, AccumulateProductOp accumulating) {
+  if (!convolutionCommand(accumulating) && !matMulCommand(accumulating))
+    return false;
+  // Generated products add as well as they write. A library may not.
+  if (library.find(op) && !library.find(accumulating))
+    return false;
+  FailureOr<int64_t> apart = workspaceBytes(op), inside = workspaceBytes(accumulating);
+  return succeeded(apart) && succeeded(inside) && isWorthAccumulating(op, *apart, *inside);
+}
+
+//===----------------------------------------------------------------------===//
+// Commands
+//===----------------------------------------------------------------------===//
+
+LogicalResult CudaTarget::launch(const KernelLaunch &launch, std::vector<uint32_t> buffers,
+                                 CommandWriter &writer) {
+  writer.add(launchCommand(launch, std::move(buffers)));
+  if (uses.size() <= launch.kernel)
+    uses.resize(launch.kernel + 1);
+  Use &use = uses[launch.kernel];
+  ++use.launches;
+  use.seconds += std::max(launch.bytes / device.bytesPerSecond(),
+                          launch.flops / device.flopsPerSecond());
+  return success();
+}
+
+LogicalResult CudaTarget::lowerLibrary(Operation *op, const LibraryOp &call,
+                                       const OpBuffers &buffers, CommandWriter &writer) {
+  auto [number, isNew] = graphNumbers.try_emplace(call.plan.plan, graphs.size());
+  if (isNew) {
+    auto graph = std::make_unique<plan::LibraryGraphT>();
+    graph->name = call.name;
+    graph->plan = call.plan.plan;
+    graph->workspace_bytes = uint64_t(call.plan.workspaceBytes);
+    graph->engine = call.plan.engine;
+    graphs.push_back(std::move(graph));
+  }
+  plan::GraphCallT command;
+  command.graph = number->second;
+  SmallVector<kernels::BufferAccess> access;
+  auto bindTo = [&](int64_t id, uint32_t buffer, int64_t offset, kernels::BufferAccess how) {
+    command.ids.push_back(id);
+    command.buffers.push_back(plan::View(buffer, uint64_t(offset)));
+    access.push_back(how);
+  };
+  for (auto [tensor, binding] : llvm::zip_equal(call.plan.tensors, call.bindings))
+    bindTo(tensor.id, writer.resolve(binding.buffer), binding.offset, binding.access);
+  for (const LibraryPlan::Scratch &scratch : call.plan.scratch) // the workspace counts bytes
+    bindTo(scratch.id, uint32_t(buffers.workspace), scratch.offset, {false, true});
+  command.access = planAccess(access);
+  for (const LibraryPlan::Scalar &scalar : call.plan.scalars) {
+    command.scalar_ids.push_back(scalar.id);
+    command.scalars.push_back(scalar.value);
+  }
+  if (call.plan.workspaceBytes > 0)
+    command.workspace = buffers.workspace;
+  writer.add(std::move(command));
+  if (!call.needsBiasGradient)
+    return success();
+  for (const KernelLaunch &sums : emitter.emitBiasGradient(op))
+    if (failed(launch(sums, writer.resolve(sums.buffers), writer)))
+      return failure();
+  return success();
+}
+
+LogicalResult CudaTarget::lower(Operation *op, const OpBuffers &buffers, PartOf,
+                                std::vector<std::unique_ptr<plan::CommandT>> &commands) {
+  if (isNothing(op))
+    return success();
+  CommandWriter writer(op, buffers, commands);
+  if (const LibraryOp *call = library.find(op)) {
+    if (failed(lowerLibrary(op, *call, buffers, writer)))
+      return failure();
+  } else {
+    FailureOr<SmallVector<KernelLaunch>> launches = emitter.emit(op, buffers.aliases());
+    if (failed(launches))
+      return failure();
+    for (const KernelLaunch &one : *launches)
+      if (failed(launch(one, writer.resolve(one.buffers), writer)))
+        return failure();
+  }
+  writer.finish();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The plan
+//===----------------------------------------------------------------------===//
+
+static void forLaunches(plan::PlanT &plan, llvm::function_ref<void(plan::LaunchT &)> body) {
+  for (plan::CommandListT *list :
+       {plan.once.get(), plan.micro_batch.get(), plan.step.get(), plan.evaluate.get()})
+    if (list)
+      for (auto &command : list->commands)
+        if (plan::LaunchT *launch = command->operation.AsLaunch())
+          body(*launch);
+}
+
+static nlohmann::json resourceRow(const KernelResources &resources, int64_t launches,
+                                  double seconds) {
+  auto known = [](auto value) { return value < 0 ? nlohmann::json() : nlohmann::json(value); };
+  return {{"name", resources.name},
+          {"launches", launches},
+          {"threads", resources.threadsPerBlock},
+          {"registers", known(resources.registers)},
+          {"spill_bytes", known(resources.spillBytes)},
+          {"stack_bytes", known(resources.stackBytes)},
+          {"shared_bytes", resources.sharedBytes},
+          {"occupancy", known(resources.occupancy)},
+          {"limited_by", resources.limiter},
+          {"seconds_predicted", seconds}};
+}
+
+LogicalResult CudaTarget::finish(plan::PlanT &plan, const std::string &dumpDirectory,
+                                 nlohmann::json &report) {
+  CodegenOptions codegen;
+  codegen.device = &device;
+  codegen.threads = threads;
+  codegen.dumpDirectory = dumpDirectory;
+  FailureOr<KernelImages> compiled = compileKernels(emitter.module(), codegen);
+  if (failed(compiled))
+    return failure();
+
+  SmallVector<plan::LaunchT *> launches;
+  forLaunches(plan, [&](plan::LaunchT &launch) { launches.push_back(&launch); });
+  plan.kernels = std::make_unique<plan::KernelsT>(storeKernels(*compiled, launches));
+  plan.graphs = std::move(graphs);
+  plan.target = std::make_unique<plan::TargetT>();
+  plan.target->device = "cuda";
+  plan.target->architecture = device.target;
+  plan.target->library_version = plan.graphs.empty() ? "" : library.version();
+
+  nlohmann::json table = nlohmann::json::array();
+  uses.resize(compiled->resources.size());
+  for (auto [resources, use] : llvm::zip_equal(compiled->resources, uses))
+    table.push_back(resourceRow(resources, use.launches, use.seconds));
+  nlohmann::json refusals = nlohmann::json::array();
+  for (const LibraryOps::Refusal &refusal : library.refusals())
+    refusals.push_back({{"op", refusal.name}, {"reason", refusal.reason}, {"ops", refusal.ops}});
+  report["kernels"] = plan.kernels->symbols.size();
+  report["cuda"] = {{"target", device.target},
+                    {"device", device.name},
+                    {"device_memory_bytes", device.memoryBytes},
+                    {"assembler", compiled->assembler},
+                    {"library", library.description()},
+                    {"no_library_because", library.whyNoLibrary()},
+                    {"library_graphs", plan.graphs.size()},
+                    {"generated_instead", std::move(refusals)},
+                    {"kernels", std::move(table)}};
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Costs
+//===----------------------------------------------------------------------===//
+
+Roofline rooflineOf(const DeviceModel &device) {
+  double flops = device.flopsPerSecond(), bytes = device.bytesPerSecond();
+  Roofline roofline;
+  auto set = [&](Resource resource, double rate) {
+    roofline.perSecond[static_cast<size_t>(resource)] = rate;
+  };
+  set(Resource::Start, 4e5); // nodes of a graph, one after the other
+  set(Resource::ConvForward, 0.6 * flops);
+  set(Resource::ConvData, 0.55 * flops);
+  set(Resource::ConvWeights, 0.5 * flops);
+  set(Resource::ConvWeightsStrided, 0.5 * flops);
+  set(Resource::MatMul, 0.65 * flops);
+  set(Resource::Attention, 0.35 * flops);
+  set(Resource::ProductBytes, 0.8 * bytes);
+  set(Resource::StreamBytes, 0.85 * bytes);
+  set(Resource::RowBytes, 0.7 * bytes);
+  set(Resource::Arithmetic, 0.3 * flops);
+  return roofline;
+}
+
+std::optional<Roofline> CudaTarget::roofline() const { return rooflineOf(device); }
+
+} // namespace gc::cuda

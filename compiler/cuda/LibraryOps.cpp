@@ -1,0 +1,281 @@
+//===- LibraryOps.cpp - gc ops as graphs of the library -------------------===//
+#include "compiler/cuda/LibraryOps.h"
+#include "compiler/kernels/OpUses.h"
+#include "compiler/kernels/PoolWindows.h"
+#include "compiler/target/Products.h"
+
+using namespace mlir;
+
+namespace gc::cuda {
+namespace {
+
+constexpr kernels::BufferAccess reads{true, false}, writes{false, true}, both{true, true};
+
+/// Which buffer of the op has a role.
+using Roles = llvm::StringMap<LibraryOp::Binding>;
+
+GraphActivation activationOf(plan::Activation activation) {
+  switch (activation) {
+  case plan::Activation_None:
+    return GraphActivation::None;
+  case plan::Activation_Relu:
+    return GraphActivation::Relu;
+  case plan::Activation_Gelu:
+    return GraphActivation::Gelu;
+  }
+  llvm_unreachable("all activations are handled");
+}
+
+ConvolutionGraph graphOf(const plan::ConvolutionT &c) {
+  ConvolutionGraph graph;
+  graph.direction = c.direction == plan::Direction_Forward ? ConvolutionGraph::Direction::Forward
+                    : c.direction == plan::Direction_BackwardData
+                        ? ConvolutionGraph::Direction::Data
+                        : ConvolutionGraph::Direction::Weights;
+  graph.batch = c.batch, graph.inH = c.in_h, graph.inW = c.in_w, graph.inC = c.in_c;
+  graph.outH = c.out_h, graph.outW = c.out_w, graph.outC = c.out_c;
+  graph.kernelH = c.kernel_h, graph.kernelW = c.kernel_w;
+  graph.strideH = c.stride_h, graph.strideW = c.stride_w;
+  graph.padH = c.pad_h, graph.padW = c.pad_w;
+  graph.bias = c.bias >= 0 && c.direction == plan::Direction_Forward;
+  graph.residual = c.residual >= 0;
+  graph.activation = activationOf(c.activation);
+  graph.accumulate = c.accumulate;
+  return graph;
+}
+
+ProductGraph graphOf(const plan::MatMulT &p) {
+  ProductGraph graph;
+  graph.batch = p.batch;
+  graph.m = p.m, graph.n = p.n, graph.k = p.k;
+  graph.aStrides = p.a_strides, graph.bStrides = p.b_strides, graph.cStrides = p.c_strides;
+  graph.scale = p.scale;
+  graph.bias = p.bias >= 0;
+  graph.residual = p.residual >= 0;
+  graph.activation = activationOf(p.activation);
+  graph.accumulate = p.accumulate;
+  return graph;
+}
+
+PoolGraph averageGraph(const kernels::PoolWindows &w, bool backward) {
+  PoolGraph graph;
+  graph.kind = PoolGraph::Kind::Average;
+  graph.backward = backward;
+  graph.batch = w.batch, graph.inH = w.height, graph.inW = w.width, graph.channels = w.channels;
+  graph.outH = w.outHeight, graph.outW = w.outWidth;
+  graph.kernelH = w.kernelHeight, graph.kernelW = w.kernelWidth;
+  graph.strideH = w.strideHeight, graph.strideW = w.strideWidth;
+  graph.padH = w.padHeight, graph.padW = w.padWidth;
+  return graph;
+}
+
+int numberOf(Operation *op, Value operand) {
+  for (auto [i, value] : llvm::enumerate(op->getOperands()))
+    if (value == operand)
+      return int(i);
+  return -1;
+}
+
+/// The op around the product, or the product itself; results of the former are variables.
+struct ProductOp {
+  Operation *op;
+  bool accumulates;
+  explicit ProductOp(Operation *given) : op(given), accumulates(isa<AccumulateProductOp>(given)) {
+    if (accumulates)
+      op = cast<AccumulateProductOp>(given).getProduct();
+  }
+  int result(unsigned index) const {
+    return int(op->getNumOperands() + index); // variables follow at once: there are no results
+  }
+  kernels::BufferAccess access() const { return accumulates ? both : writes; }
+};
+
+Roles rolesOf(Operation *given, const plan::ConvolutionT &c) {
+  ProductOp product(given);
+  Roles roles;
+  switch (c.direction) {
+  case plan::Direction_Forward: {
+    auto conv = cast<Conv2dOp>(product.op);
+    roles["input"] = {0, 0, reads};
+    roles["filter"] = {1, 0, reads};
+    roles["output"] = {product.result(0), 0, writes};
+    if (conv.getBias())
+      roles["bias"] = {numberOf(conv, conv.getBias()), 0, reads};
+    if (conv.getResidual())
+      roles["residual"] = {numberOf(conv, conv.getResidual()), 0, reads};
+    break;
+  }
+  case plan::Direction_BackwardData:
+    roles["gradient"] = {0, 0, reads};
+    roles["filter"] = {1, 0, reads};
+    roles["input_gradient"] = {product.result(0), 0, writes};
+    break;
+  case plan::Direction_BackwardWeights:
+    roles["input"] = {0, 0, reads};
+    roles["gradient"] = {1, 0, reads};
+    roles["filter_gradient"] = {product.result(0), 0, product.access()};
+    break;
+  }
+  return roles;
+}
+
+Roles rolesOf(Operation *given, const plan::MatMulT &) {
+  ProductOp product(given);
+  bool gradientFirst = isa<LinearGradWeightOp>(product.op); // dW = dy^T x, operands are x, dy
+  Roles roles;
+  roles["a"] = {gradientFirst ? 1 : 0, 0, reads};
+  roles["b"] = {gradientFirst ? 0 : 1, 0, reads};
+  roles["c"] = {product.result(0), 0, product.access()};
+  roles["accumulated"] = {product.result(0), 0, both};
+  if (auto linear = dyn_cast<LinearOp>(product.op)) {
+    if (linear.getBias())
+      roles["bias"] = {numberOf(linear, linear.getBias()), 0, reads};
+    if (linear.getResidual())
+      roles["residual"] = {numberOf(linear, linear.getResidual()), 0, reads};
+  }
+  return roles;
+}
+
+Roles attentionRoles(Operation *op, const AttentionShape &shape) {
+  Roles roles;
+  int64_t part = shape.width();
+  roles["query"] = {0, 0, reads};
+  roles["key"] = {0, part, reads};
+  roles["value"] = {0, 2 * part, reads};
+  int results = int(op->getNumOperands());
+  if (isa<AttentionOp>(op)) {
+    roles["output"] = {results, 0, writes};
+    roles["logsumexp"] = {results + 1, 0, writes};
+  } else {
+    roles["output"] = {1, 0, reads};
+    roles["logsumexp"] = {2, 0, reads};
+    roles["gradient"] = {3, 0, reads};
+    roles["query_gradient"] = {results, 0, writes};
+    roles["key_gradient"] = {results, part, writes};
+    roles["value_gradient"] = {results, 2 * part, writes};
+  }
+  return roles;
+}
+
+/// Operands and results in the order of `names`.
+Roles rolesInOrder(Operation *op, ArrayRef<StringRef> names) {
+  Roles roles;
+  for (auto [i, name] : llvm::enumerate(names))
+    roles[name] = {int(i), 0, i < op->getNumOperands() ? reads : writes};
+  return roles;
+}
+
+} // namespace
+
+const LibraryOp *LibraryOps::find(Operation *op) {
+  if (!planner)
+    return nullptr;
+  std::string key = kernels::keyOf(op, {});
+  auto found = answers.find(key);
+  if (found == answers.end())
+    found = answers.try_emplace(key, ask(op)).first;
+  const std::optional<LibraryOp> &chosen = lean ? found->second.leanest : found->second.op;
+  return chosen ? &*chosen : nullptr;
+}
+
+LibraryOps::Answer LibraryOps::ask(Operation *op) {
+  Answer answer;
+  answer.name = op->getName().stripDialect().str();
+  auto bound = [&](LibraryPlan plan, const Roles &roles) -> std::optional<LibraryOp> {
+    LibraryOp call;
+    call.name = answer.name;
+    call.plan = std::move(plan);
+    for (const LibraryPlan::Tensor &tensor : call.plan.tensors) {
+      auto role = roles.find(tensor.role);
+      if (role == roles.end()) {
+        answer.reason = "the op has no tensor '" + tensor.role + "'";
+        return std::nullopt;
+      }
+      call.bindings.push_back(role->second);
+    }
+    return call;
+  };
+  auto take = [&](PlanAnswer planned, const Roles &roles) {
+    if (!planned.plan) {
+      answer.reason = planned.reason;
+      return;
+    }
+    // Alternatives come with ever less workspace.
+    LibraryPlan leanest =
+        planned.alternatives.empty() ? *planned.plan : std::move(planned.alternatives.back());
+    answer.op = bound(std::move(*planned.plan), roles);
+    answer.leanest = bound(std::move(leanest), roles);
+  };
+  if (auto convolution = convolutionCommand(op)) {
+    take(planner->plan(graphOf(*convolution)), rolesOf(op, *convolution));
+    for (std::optional<LibraryOp> *call : {&answer.op, &answer.leanest})
+      if (*call)
+        (*call)->needsBiasGradient =
+            convolution->direction == plan::Direction_BackwardWeights && convolution->bias >= 0;
+  } else if (auto product = matMulCommand(op)) {
+    take(planner->plan(graphOf(*product)), rolesOf(op, *product));
+  } else if (isa<AttentionOp, AttentionGradOp>(op)) {
+    AttentionShape shape = attentionShape(op);
+    AttentionGraph graph;
+    graph.backward = isa<AttentionGradOp>(op);
+    graph.batch = shape.batch, graph.sequence = shape.sequence;
+    graph.heads = shape.heads, graph.headSize = shape.headSize;
+    take(planner->plan(graph), attentionRoles(op, shape));
+  } else if (auto norm = dyn_cast<LayerNormOp>(op)) {
+    LayerNormGraph graph;
+    graph.width = elementCount(norm.getWeight().getType());
+    graph.rows = elementCount(norm.getInput().getType()) / graph.width;
+    graph.epsilon = norm.getEpsilon().convertToFloat();
+    take(planner->plan(graph),
+         rolesInOrder(op, {"input", "weight", "bias", "output", "mean", "rstd"}));
+  } else if (auto norm = dyn_cast<LayerNormGradOp>(op)) {
+    LayerNormGraph graph;
+    graph.backward = true;
+    graph.width = elementCount(norm.getWeight().getType());
+    graph.rows = elementCount(norm.getInput().getType()) / graph.width;
+    take(planner->plan(graph),
+         rolesInOrder(op, {"gradient", "input", "mean", "rstd", "weight", "input_gradient",
+                           "weight_gradient", "bias_gradient"}));
+  } else if (auto pool = dyn_cast<AvgPoolOp>(op)) {
+    take(planner->plan(averageGraph(kernels::PoolWindows::of(pool, pool.getInput(), pool.getOutput()),
+                                    /*backward=*/false)),
+         rolesInOrder(op, {"input", "output"}));
+  } else if (auto pool = dyn_cast<AvgPoolGradOp>(op)) {
+    take(planner->plan(averageGraph(
+             kernels::PoolWindows::of(pool, pool.getInputGradient(), pool.getGradient()),
+             /*backward=*/true)),
+         rolesInOrder(op, {"gradient", "input_gradient"}));
+  } else if (isa<MaxPoolOp, MaxPoolGradOp>(op)) {
+    answer.reason = "what the library's one-byte indices mean is not documented";
+  } else {
+    answer.name.clear(); // nothing that the library could run
+  }
+  return answer;
+}
+
+std::vector<LibraryOps::Refusal> LibraryOps::refusals() const {
+  std::vector<Refusal> all;
+  for (const auto &entry : answers) {
+    const Answer &answer = entry.second;
+    if (answer.op || answer.name.empty())
+      continue;
+    auto same = llvm::find_if(all, [&](const Refusal &refusal) {
+      return refusal.name == answer.name && refusal.reason == answer.reason;
+    });
+    if (same == all.end())
+      same = all.insert(all.end(), {answer.name, answer.reason, 0});
+    ++same->ops;
+  }
+  llvm::sort(all, [](const Refusal &a, const Refusal &b) {
+    return std::tie(a.name, a.reason) < std::tie(b.name, b.reason);
+  });
+  return all;
+}
+
+std::string LibraryOps::description() const {
+  if (!planner)
+    return "";
+  return "cuDNN " + planner->libraryVersion() + ", planned with the " + planner->driver();
+}
+
+} // namespace gc::cuda

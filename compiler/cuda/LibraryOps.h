@@ -1,0 +1,68 @@
+//===- LibraryOps.h - gc ops as graphs of the library -----------*- C++ -*-===//
+#ifndef GC_COMPILER_CUDA_LIBRARYOPS_H
+#define GC_COMPILER_CUDA_LIBRARYOPS_H
+
+#include "compiler/cuda/library/LibraryPlanner.h"
+#include "compiler/kernels/BufferAccess.h"
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace gc::cuda {
+
+/// An op, or most of it, as one execution of a library's graph.
+struct LibraryOp {
+  std::string name; // what is computed, for messages and tables
+  LibraryPlan plan;
+  /// What each tensor of the plan is bound to.
+  struct Binding {
+    int buffer = 0;     // as in BufferUse: operands, then results, then variables
+    int64_t offset = 0; // elements
+    kernels::BufferAccess access;
+  };
+  std::vector<Binding> bindings; // one for each of plan.tensors
+  bool needsBiasGradient = false; // the library leaves out the sums over rows of the gradient
+};
+
+/// Asks the library for plans, each once.
+class LibraryOps {
+public:
+  LibraryOps(std::unique_ptr<LibraryPlanner> planner, std::string whyNone)
+      : planner(std::move(planner)), whyNone(std::move(whyNone)) {}
+
+  /// How the library runs the op; null where it does not. Valid for this object's life.
+  const LibraryOp *find(mlir::Operation *op);
+
+  /// Whether find() gives the plan with the least workspace instead of the library's first choice.
+  /// False where there is no library.
+  bool setLean(bool value) {
+    lean = value && planner;
+    return lean == value;
+  }
+
+  /// What ran through the library, and why the rest of what it might have run did not.
+  struct Refusal {
+    std::string name, reason;
+    int64_t ops = 0;
+  };
+  std::vector<Refusal> refusals() const;
+  /// "cuDNN 9.19.0 with the compile-only driver of gc", or "" where there is none.
+  std::string description() const;
+  const std::string &whyNoLibrary() const { return whyNone; }
+  std::string version() const { return planner ? planner->libraryVersion() : ""; }
+
+private:
+  struct Answer {
+    std::optional<LibraryOp> op, leanest;
+    std::string name, reason;
+  };
+  Answer ask(mlir::Operation *op);
+
+  std::unique_ptr<LibraryPlanner> planner;
+  std::string whyNone;
+  bool lean = false;
+  llvm::StringMap<Answer> answers; // by what the op computes
+};
+
+} // namespace gc::cuda
+
+#endif // GC_COMPILER_CUDA_LIBRARYOPS_H

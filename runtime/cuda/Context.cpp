@@ -1,0 +1,111 @@
+#include "runtime/cuda/Context.h"
+
+#include "runtime/nvml/NvmlSampler.h"
+
+#include <cstdio>
+
+namespace gc::runtime::cuda {
+
+Result<std::unique_ptr<Context>> Context::create(int ordinal) {
+  std::unique_ptr<Context> context(new Context());
+  if (Status opened = context->open(ordinal); !opened)
+    return opened.error();
+  return context;
+}
+
+/// As NVML and nvidia-smi write it.
+static std::string uuidText(const CUuuid &uuid) {
+  std::string text = "GPU-";
+  for (size_t i = 0; i < sizeof(uuid.bytes); ++i) {
+    char byte[4];
+    std::snprintf(byte, sizeof(byte), "%02x", static_cast<unsigned char>(uuid.bytes[i]));
+    text += byte;
+    if (i == 3 || i == 5 || i == 7 || i == 9)
+      text += '-';
+  }
+  return text;
+}
+
+Status Context::open(int ordinal) {
+  auto driver = Driver::load();
+  if (!driver)
+    return driver.error();
+  driver_ = *driver;
+  const Driver &d = *driver_;
+  CUresult started = d.cuInit(0);
+  if (started == CUDA_ERROR_STUB_LIBRARY)
+    return deviceError("no CUDA driver: the libcuda.so.1 that was loaded is the CUDA toolkit's stub "
+                       "for linking (result 34); install the NVIDIA driver, or take the stub out of "
+                       "the library path, or use --device=cpu");
+  if (started == CUDA_ERROR_NO_DEVICE)
+    return deviceError("the CUDA driver finds no GPU (cuInit: CUDA_ERROR_NO_DEVICE); use "
+                       "--device=cpu");
+  if (Status fine = d.check(started, "cuInit"); !fine)
+    return fine;
+  int count = 0;
+  GC_CUDA(d, cuDeviceGetCount, "", &count);
+  if (count == 0)
+    return deviceError("the CUDA driver finds no GPU; use --device=cpu");
+  if (ordinal >= count)
+    return deviceError("there is no device 'cuda:" + std::to_string(ordinal) +
+                       "'; this machine has " + std::to_string(count) +
+                       (count == 1 ? " GPU, cuda:0"
+                                   : " GPUs, cuda:0 to cuda:" + std::to_string(count - 1)));
+  ordinal_ = ordinal;
+  GC_CUDA(d, cuDeviceGet, "", &device_, ordinal);
+  char name[256] = "";
+  GC_CUDA(d, cuDeviceGetName, "", name, sizeof(name), device_);
+  name_ = name;
+  CUuuid uuid{};
+  GC_CUDA(d, cuDeviceGetUuid, "", &uuid, device_);
+  int major = 0, minor = 0, bus = 0, slot = 0;
+  std::pair<int *, CUdevice_attribute> attributes[] = {
+      {&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR},
+      {&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR},
+      {&bus, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID},
+      {&slot, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID},
+      {&sharedPerBlock_, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN}};
+  for (auto [value, attribute] : attributes)
+    GC_CUDA(d, cuDeviceGetAttribute, "", value, attribute, device_);
+  architecture_ = 10 * major + minor;
+  char busId[32];
+  std::snprintf(busId, sizeof(busId), "%02x:%02x.0", static_cast<unsigned>(bus),
+                static_cast<unsigned>(slot));
+  watched_ = {uuidText(uuid), busId};
+  // The driver itself says how much is in use only once there is a context.
+  usedBefore_ = nvmlMemoryUsed(watched_);
+  GC_CUDA(d, cuDevicePrimaryCtxRetain, "", &context_, device_);
+  if (Status entered = enter(); !entered)
+    return entered;
+  for (Stream *stream : {&compute_, &copy_}) {
+    *stream = Stream(*this);
+    GC_CUDA(d, cuStreamCreate, "", stream->out(), CU_STREAM_NON_BLOCKING);
+  }
+  return {};
+}
+
+Context::~Context() {
+  compute_ = {};
+  copy_ = {};
+  if (!context_)
+    return;
+  (void)driver_->cuCtxSetCurrent(nullptr);
+  (void)driver_->cuDevicePrimaryCtxRelease(device_);
+}
+
+Status Context::enter() const {
+  return driver_->check(driver_->cuCtxSetCurrent(context_), "cuCtxSetCurrent");
+}
+
+void Context::drain() const {
+  if (enter())
+    (void)driver_->cuCtxSynchronize();
+}
+
+Result<Context::Memory> Context::memory() const {
+  Memory memory;
+  GC_CUDA(*driver_, cuMemGetInfo, "", &memory.free, &memory.total);
+  return memory;
+}
+
+} // namespace gc::runtime::cuda

@@ -1,0 +1,133 @@
+#include "runtime/cuda/KernelModules.h"
+
+#include <charconv>
+
+namespace gc::runtime::cuda {
+
+/// What a block may have without asking.
+static constexpr int kSharedWithoutAsking = 48 * 1024;
+
+Result<ImageKind> imageFor(const std::string &target, int architecture, const std::string &gpu) {
+  int wanted = 0;
+  const char *end = target.data() + target.size(), *stop = nullptr;
+  if (target.rfind("sm_", 0) == 0)
+    stop = std::from_chars(target.data() + 3, end, wanted).ptr;
+  // A letter binds code to one architecture (sm_90a) or to a family of them (sm_100f).
+  bool exact = stop && stop + 1 == end && *stop == 'a', family = stop && stop + 1 == end && *stop == 'f';
+  if (wanted < 10 || !(stop == end || exact || family))
+    return badInput("the plan's architecture '" + target + "' is none; compile it again");
+  bool sameMajor = wanted / 10 == architecture / 10;
+  if (exact ? wanted == architecture : sameMajor && wanted <= architecture)
+    return ImageKind::Cubin;
+  if (wanted <= architecture && !exact && !family)
+    return ImageKind::Text;
+  std::string has = "sm_" + std::to_string(architecture);
+  return deviceError("the plan was compiled for " + target + ", this GPU (" + gpu + ") is " + has +
+                     "; compile it with --target=" + has);
+}
+
+Result<std::unique_ptr<KernelModules>> KernelModules::load(Context &context,
+                                                           const gc::plan::Plan &plan) {
+  const gc::plan::Target &target = *plan.target();
+  if (target.device()->string_view() != "cuda")
+    return deviceError("the plan was compiled for device '" + target.device()->str() +
+                       "', not for cuda; compile it with --device=cuda");
+  if (Status entered = context.enter(); !entered)
+    return entered.error();
+  std::unique_ptr<KernelModules> modules(new KernelModules(context));
+  const gc::plan::Kernels *kernels = plan.kernels();
+  if (kernels && kernels->images() && kernels->images()->size()) {
+    auto kind = imageFor(target.architecture() ? target.architecture()->str() : "",
+                         context.architecture(), context.name());
+    if (!kind)
+      return kind.error();
+    size_t symbols = kernels->symbols()->size(), images = kernels->images()->size();
+    for (uint32_t i = 0; i < images; ++i) {
+      const gc::plan::KernelImage &image = *kernels->images()->Get(i);
+      if (Status loaded = modules->loadImage(image, i, *kind == ImageKind::Cubin); !loaded)
+        return loaded.error();
+      size_t last = i + 1 < images ? kernels->images()->Get(i + 1)->first_symbol() : symbols;
+      for (size_t s = image.first_symbol(); s < last; ++s)
+        if (Status found = modules->findFunction(
+                modules->modules_.back().get(),
+                kernels->symbols()->Get(static_cast<uint32_t>(s))->str());
+            !found)
+          return found.error();
+    }
+  }
+  if (plan.graphs() && plan.graphs()->size()) {
+    auto graphs = CudnnGraphs::load(context, *plan.graphs());
+    if (!graphs)
+      return graphs.error();
+    modules->graphs_ = std::move(*graphs);
+  }
+  return modules;
+}
+
+Status KernelModules::loadImage(const gc::plan::KernelImage &image, size_t index, bool cubinSuits) {
+  std::string log(8192, '\0');
+  modules_.emplace_back(context_);
+  auto load = [&](const void *data) {
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    void *values[] = {log.data(), reinterpret_cast<void *>(static_cast<uintptr_t>(log.size()))};
+    log[0] = '\0';
+    return context_.driver().cuModuleLoadDataEx(modules_.back().out(), data, 2, options, values);
+  };
+  const char *kind = "cubin";
+  CUresult result = CUDA_ERROR_NO_BINARY_FOR_GPU;
+  if (cubinSuits && image.cubin() && image.cubin()->size())
+    result = load(image.cubin()->data());
+  if (result == CUDA_ERROR_NO_BINARY_FOR_GPU) {
+    kind = "PTX";
+    result = load(image.ptx()->c_str());
+  }
+  if (result == CUDA_SUCCESS)
+    return {};
+  Error error = context_.driver().error(
+      result, "cuModuleLoadDataEx",
+      "the plan's kernels (" + std::string(kind) + " of image " + std::to_string(index) + ")");
+  if (log[0])
+    error.message += ": " + std::string(log.c_str());
+  return error;
+}
+
+Status KernelModules::findFunction(CUmodule module, const std::string &name) {
+  const Driver &d = context_.driver();
+  Function f;
+  std::string subject = "kernel " + name;
+  CUresult found = d.cuModuleGetFunction(&f.function, module, name.c_str());
+  if (found == CUDA_ERROR_NOT_FOUND)
+    return deviceError(d.error(found, "cuModuleGetFunction", subject).message +
+                       "; the plan's kernels lack it, compile the plan again");
+  if (Status fine = d.check(found, "cuModuleGetFunction", subject); !fine)
+    return fine;
+  GC_CUDA(d, cuFuncGetAttribute, subject, &f.staticShared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
+          f.function);
+  GC_CUDA(d, cuFuncGetAttribute, subject, &f.maxThreads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+          f.function);
+  functions_.push_back(f);
+  names_.push_back(name);
+  return {};
+}
+
+Status KernelModules::prepare(size_t kernel, unsigned threads, unsigned sharedBytes) {
+  Function &f = functions_[kernel];
+  if (threads > static_cast<unsigned>(f.maxThreads))
+    return deviceError("kernel " + names_[kernel] + " is launched in blocks of " +
+                       std::to_string(threads) + " threads, this GPU allows it " +
+                       std::to_string(f.maxThreads) + "; compile the plan for this GPU");
+  int64_t all = int64_t(f.staticShared) + sharedBytes;
+  if (all > std::max(context_.sharedPerBlock(), kSharedWithoutAsking))
+    return deviceError("kernel " + names_[kernel] + " needs " + std::to_string(all) +
+                       " bytes of shared memory for a block, this GPU has " +
+                       std::to_string(context_.sharedPerBlock()) +
+                       "; compile the plan for this GPU");
+  if (all <= kSharedWithoutAsking || sharedBytes <= f.dynamicShared)
+    return {};
+  GC_CUDA(context_.driver(), cuFuncSetAttribute, "kernel " + names_[kernel], f.function,
+          CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(sharedBytes));
+  f.dynamicShared = sharedBytes;
+  return {};
+}
+
+} // namespace gc::runtime::cuda

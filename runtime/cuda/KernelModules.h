@@ -1,0 +1,50 @@
+// The plan's kernels on one GPU: images loaded, functions found by symbol.
+#ifndef GC_RUNTIME_CUDA_KERNELMODULES_H
+#define GC_RUNTIME_CUDA_KERNELMODULES_H
+
+#include "runtime/cuda/Context.h"
+#include "runtime/cuda/Cudnn.h"
+#include "runtime/hal/Device.h"
+
+namespace gc::runtime::cuda {
+
+class KernelModules final : public hal::Executable {
+public:
+  /// Device error when the plan is for another device or a newer GPU, when the driver refuses an
+  /// image (with its compiler's words), or when a library that the plan needs is missing.
+  static Result<std::unique_ptr<KernelModules>> load(Context &context, const gc::plan::Plan &plan);
+  size_t kernelCount() const override { return functions_.size(); }
+  const std::string &kernelName(size_t index) const { return names_[index]; }
+  CUfunction function(size_t index) const { return functions_[index].function; }
+  /// Null when the plan has no library graphs.
+  CudnnGraphs *graphs() const { return graphs_.get(); }
+
+  /// Makes sure that a launch with these sizes is possible.
+  Status prepare(size_t kernel, unsigned threads, unsigned sharedBytes);
+
+private:
+  struct Function {
+    CUfunction function = nullptr;
+    int staticShared = 0, maxThreads = 0;
+    unsigned dynamicShared = 0; ///< allowed so far
+  };
+  explicit KernelModules(Context &context) : context_(context) {}
+  Status loadImage(const gc::plan::KernelImage &image, size_t index, bool cubinSuits);
+  Status findFunction(CUmodule module, const std::string &name);
+
+  Context &context_;
+  std::vector<Module> modules_;
+  std::vector<Function> functions_;
+  std::vector<std::string> names_;
+  std::unique_ptr<CudnnGraphs> graphs_;
+};
+
+/// Whether code for `target` ("sm_80") runs on a GPU of `architecture` (86): Cubin for the same major
+/// version and a minor version that is not newer, Text (compiled by the driver) for any newer GPU.
+/// Device error, naming both, where neither does.
+enum class ImageKind { Cubin, Text };
+Result<ImageKind> imageFor(const std::string &target, int architecture, const std::string &gpu);
+
+} // namespace gc::runtime::cuda
+
+#endif // GC_RUNTIME_CUDA_KERNELMODULES_H

@@ -1,0 +1,174 @@
+#include "runtime/report/DeviceReport.h"
+
+#include "runtime/report/HtmlParts.h"
+#include "runtime/report/Sizes.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <string_view>
+
+namespace gc::runtime {
+
+using json = nlohmann::ordered_json;
+
+template <class T> static json orNull(const std::optional<T> &value) {
+  return value ? json(*value) : json(nullptr);
+}
+
+static json nullIfEmpty(const std::string &text) {
+  return text.empty() ? json(nullptr) : json(text);
+}
+
+static bool isBytes(size_t quantity) {
+  return std::string_view(kDeviceQuantityNames[quantity].unit) == "bytes";
+}
+
+/// Bytes as the whole numbers that they are.
+static json valueJson(size_t quantity, double value) {
+  return isBytes(quantity) ? json(static_cast<uint64_t>(value)) : json(value);
+}
+
+static std::string valueText(size_t quantity, double value) {
+  return isBytes(quantity) ? shortSizeText(static_cast<uint64_t>(value))
+                           : fmt::format("{:.0f} {}", value, kDeviceQuantityNames[quantity].unit);
+}
+
+std::optional<int64_t> DeviceMemoryReport::contextBytes() const {
+  if (!beforeBytes)
+    return std::nullopt;
+  return static_cast<int64_t>(withContextBytes - *beforeBytes);
+}
+
+int64_t DeviceMemoryReport::remainderBytes() const {
+  return static_cast<int64_t>(usedBytes() - (withContextBytes + librariesBytes + arenaBytes));
+}
+
+/// ` + context 1.0 MiB`, or ` - …` where it is negative.
+static std::string term(const char *name, int64_t bytes) {
+  return fmt::format(" {} {} {}", bytes < 0 ? '-' : '+', name,
+                     shortSizeText(static_cast<uint64_t>(bytes < 0 ? -bytes : bytes)));
+}
+
+json deviceMemoryJson(const DeviceMemoryReport &m) {
+  return {{"capacity_bytes", m.capacityBytes},
+          {"used_bytes", m.usedBytes()},
+          {"before_bytes", orNull(m.beforeBytes)},
+          {"context_bytes", orNull(m.contextBytes())},
+          {"before_and_context_bytes", m.withContextBytes},
+          {"libraries_bytes", m.librariesBytes},
+          {"arena_bytes", m.arenaBytes},
+          {"remainder_bytes", m.remainderBytes()},
+          {"driver_used_bytes", m.driverUsedBytes},
+          {"nvml_used_peak_bytes", orNull(m.nvmlUsedPeakBytes)}};
+}
+
+std::string deviceMemoryText(const DeviceMemoryReport &m) {
+  std::string text = fmt::format("total used {} = ", shortSizeText(m.usedBytes()));
+  if (m.beforeBytes)
+    text += "before " + shortSizeText(*m.beforeBytes) + term("context", *m.contextBytes());
+  else
+    text += "before and context " + shortSizeText(m.withContextBytes);
+  return text + term("libraries", static_cast<int64_t>(m.librariesBytes)) +
+         term("arena", static_cast<int64_t>(m.arenaBytes)) + term("remainder", m.remainderBytes());
+}
+
+json nvmlJson(const NvmlReport &nvml, const MonitorSummary &monitor) {
+  json out = {{"available", nvml.reason.empty()}, {"reason", nullIfEmpty(nvml.reason)}};
+  if (!monitor.device)
+    return out;
+  const DeviceSummary &device = *monitor.device;
+  const QuantityRange &memory = device[DeviceQuantity::MemoryUsed];
+  out["name"] = nullIfEmpty(nvml.device.name);
+  out["uuid"] = nullIfEmpty(nvml.device.uuid);
+  out["memory_total_bytes"] = orNull(nvml.device.memoryTotalBytes);
+  out["memory_reserved_bytes"] = orNull(nvml.device.memoryReservedBytes);
+  out["memory_used_peak_bytes"] =
+      memory.samples ? json(static_cast<uint64_t>(memory.max)) : json(nullptr);
+  out["samples_taken"] = device.taken;
+  json failures = json::object(), series = json::object();
+  series["seconds"] = json::array();
+  for (const MonitorSample &sample : monitor.samples)
+    series["seconds"].push_back(sample.seconds);
+  for (size_t i = 0; i < kDeviceQuantities; ++i) {
+    const char *key = kDeviceQuantityNames[i].key;
+    const QuantityRange &range = device.ranges[i];
+    out[key] = range.samples ? json{{"min", valueJson(i, range.min)},
+                                    {"mean", valueJson(i, range.mean)},
+                                    {"max", valueJson(i, range.max)},
+                                    {"samples", range.samples}}
+                             : json(nullptr);
+    if (!nvml.failures[i].empty())
+      failures[key] = nvml.failures[i];
+    series[key] = json::array();
+    for (const DeviceSample &sample : device.samples)
+      series[key].push_back(sample[i] ? valueJson(i, *sample[i]) : json(nullptr));
+  }
+  out["failures"] = failures;
+  out["samples"] = series;
+  return out;
+}
+
+std::string nvmlText(const NvmlReport &nvml, const MonitorSummary &monitor) {
+  if (!monitor.device)
+    return "none: " + nvml.reason;
+  std::string text = nvml.device.name.empty() ? "device without a name" : nvml.device.name, absent;
+  for (size_t i = 0; i < kDeviceQuantities; ++i) {
+    const QuantityRange &range = monitor.device->ranges[i];
+    const char *label = kDeviceQuantityNames[i].label;
+    if (!range.samples)
+      absent += fmt::format("{}{}", absent.empty() ? "" : ", ", label);
+    else // memory counts at its peak
+      text += fmt::format(", {} {}", label, valueText(i, isBytes(i) ? range.max : range.mean));
+  }
+  return absent.empty() ? text : text + "; not told: " + absent;
+}
+
+std::string deviceMemoryHtml(const DeviceMemoryReport &m) {
+  return fmt::format("<h2>Memory of the device</h2>\n<p>{}; it has {}</p>\n",
+                     escaped(deviceMemoryText(m)), sizeText(m.capacityBytes));
+}
+
+/// Memory used over the run; nothing where there are no two points.
+static std::string memoryChart(const MonitorSummary &monitor) {
+  constexpr double width = 1000, height = 160;
+  size_t memory = static_cast<size_t>(DeviceQuantity::MemoryUsed);
+  double top = monitor.device->ranges[memory].max;
+  double end = monitor.samples.empty() ? 0 : monitor.samples.back().seconds;
+  std::string points;
+  size_t count = 0;
+  for (size_t i = 0; i < monitor.samples.size(); ++i)
+    if (std::optional<double> bytes = monitor.device->samples[i][memory];
+        bytes && top > 0 && end > 0) {
+      points += fmt::format("{:.2f},{:.2f} ", monitor.samples[i].seconds / end * width,
+                            height * (1 - 0.98 * *bytes / top));
+      ++count;
+    }
+  if (count < 2)
+    return "";
+  return fmt::format("<svg viewBox=\"0 0 {} {}\" class=\"chart\"><polyline points=\"{}\" "
+                     "fill=\"none\" stroke=\"#aa3377\" stroke-width=\"1.5\"/></svg>\n"
+                     "<p>memory used over {:.1f} s; the top of the chart is {}</p>\n",
+                     width, height, points, end, sizeText(static_cast<uint64_t>(top)));
+}
+
+std::string nvmlHtml(const NvmlReport &nvml, const MonitorSummary &monitor) {
+  std::string html = "<h2>The device as NVML saw it</h2>\n";
+  if (!monitor.device)
+    return html + "<p>not at all: " + escaped(nvml.reason) + "</p>\n";
+  html += "<table>\n" + factRow("device", nvml.device.name) + factRow("uuid", nvml.device.uuid);
+  for (size_t i = 0; i < kDeviceQuantities; ++i) {
+    const QuantityRange &range = monitor.device->ranges[i];
+    std::string text = range.samples
+                           ? fmt::format("{} to {}, mean {}", valueText(i, range.min),
+                                         valueText(i, range.max), valueText(i, range.mean))
+                           : "";
+    if (!nvml.failures[i].empty())
+      text += fmt::format("{}{}", text.empty() ? "absent: " : "; not always: ", nvml.failures[i]);
+    html += factRow(kDeviceQuantityNames[i].label, text);
+  }
+  return html + "</table>\n" + memoryChart(monitor);
+}
+
+} // namespace gc::runtime

@@ -1,0 +1,305 @@
+// Plans of cuDNN for GPUs that are not there: which graphs have one, what the options refuse, and
+// that nothing of it stays in this process.
+#include "compiler/cuda/library/LibraryPlanner.h"
+#include "compiler/cuda/library/ExampleGraphs.h"
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+using namespace gc::cuda;
+
+namespace {
+
+// Skips where there is no library; anything else that goes wrong is an error.
+#define MAKE_PLANNER(planner, target, ...)                                                         \
+  std::string reason_##planner;                                                                    \
+  auto planner = LibraryPlanner::create(*findDeviceModel(target), __VA_ARGS__, reason_##planner);  \
+  if (!planner && (reason_##planner.starts_with("built without") ||                                \
+                   reason_##planner.starts_with("cannot load cuDNN")))                             \
+    GTEST_SKIP() << reason_##planner;                                                              \
+  ASSERT_TRUE(planner) << reason_##planner
+
+PlanAnswer plan(LibraryPlanner &planner, const LibraryGraph &graph) {
+  return std::visit([&](auto &g) { return planner.plan(g); }, graph);
+}
+LibraryGraph example(GraphType type, const std::string &name) {
+  for (auto &example : exampleGraphs(type))
+    if (example.name == name)
+      return example.graph;
+  ADD_FAILURE() << "no example " << name;
+  return {};
+}
+PlannerOptions firstChoice() {
+  PlannerOptions options;
+  options.maxAlternatives = 0;
+  return options;
+}
+
+//===----------------------------------------------------------------------===//
+// Every graph, type and target
+//===----------------------------------------------------------------------===//
+
+// What has no engine (PLANS.md says why) and takes the generated path.
+bool mayHaveNone(const std::string &name, GraphType type, const std::string &target) {
+  bool attention = name.starts_with("attention"), batchNorm = name.starts_with("batch norm");
+  if (target == "sm_75")
+    return type == GraphType::BF16 || attention || batchNorm || name.starts_with("products");
+  return type == GraphType::F32 && (attention || name.starts_with("products"));
+}
+
+class EveryGraph : public testing::TestWithParam<std::tuple<GraphType, std::string>> {};
+
+TEST_P(EveryGraph, IsPlannedAndRestored) {
+  auto [type, target] = GetParam();
+  MAKE_PLANNER(planner, target, firstChoice());
+  for (auto &[name, graph] : exampleGraphs(type)) {
+    SCOPED_TRACE(name);
+    PlanAnswer answer = plan(*planner, graph);
+    if (!answer.plan) {
+      EXPECT_FALSE(answer.reason.empty());
+      EXPECT_TRUE(mayHaveNone(name, type, target)) << answer.reason;
+      continue;
+    }
+    EXPECT_TRUE(answer.plan->engine.starts_with("engine ")) << answer.plan->engine;
+    EXPECT_GE(answer.plan->tensors.size(), 2u);
+    // What is restored is the library's own part; scratch tensors lie behind it, inside the rest.
+    int64_t own = answer.plan->workspaceBytes;
+    for (auto &scratch : answer.plan->scratch) {
+      own = std::min(own, scratch.offset);
+      EXPECT_LE(scratch.offset + scratch.bytes, answer.plan->workspaceBytes);
+    }
+    std::string reason;
+    auto restored = planner->restore(answer.plan->plan, reason);
+    ASSERT_TRUE(restored) << reason;
+    EXPECT_LE(*restored, own);
+    EXPECT_GE(*restored + 256, own); // scratch tensors start at the next multiple of 256
+    if (answer.plan->scratch.empty()) {
+      EXPECT_EQ(*restored, own);
+    }
+  }
+}
+
+std::string caseName(const testing::TestParamInfo<EveryGraph::ParamType> &info) {
+  constexpr const char *types[] = {"f32", "f16", "bf16"};
+  return std::string(types[int(std::get<0>(info.param))]) + "_" + std::get<1>(info.param);
+}
+INSTANTIATE_TEST_SUITE_P(Targets, EveryGraph,
+                         testing::Combine(testing::Values(GraphType::F32, GraphType::F16,
+                                                          GraphType::BF16),
+                                          testing::Values("sm_75", "sm_80", "sm_86", "sm_89",
+                                                          "sm_90", "sm_100", "sm_120")),
+                         caseName);
+
+//===----------------------------------------------------------------------===//
+// What a plan says
+//===----------------------------------------------------------------------===//
+
+std::vector<std::string> roles(const LibraryPlan &plan) {
+  std::vector<std::string> names;
+  for (auto &tensor : plan.tensors)
+    names.push_back(tensor.role);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+TEST(LibraryPlanner, NamesTensorsAndScalars) {
+  MAKE_PLANNER(planner, "sm_86", firstChoice());
+  using Names = std::vector<std::string>;
+  auto answer = plan(*planner, example(GraphType::F32, "convolution + bias + residual + ReLU"));
+  ASSERT_TRUE(answer.plan) << answer.reason;
+  EXPECT_EQ(roles(*answer.plan), (Names{"bias", "filter", "input", "output", "residual"}));
+  EXPECT_TRUE(answer.plan->scalars.empty());
+  answer = plan(*planner, example(GraphType::F32, "layer norm"));
+  ASSERT_TRUE(answer.plan) << answer.reason;
+  EXPECT_EQ(roles(*answer.plan), (Names{"bias", "input", "mean", "output", "rstd", "weight"}));
+  ASSERT_EQ(answer.plan->scalars.size(), 1u);
+  EXPECT_EQ(answer.plan->scalars[0].role, "epsilon");
+  EXPECT_EQ(answer.plan->scalars[0].value, 1e-6f);
+  // Ids are what binds them: all different, and known to the serialized plan's graph.
+  std::vector<int64_t> ids{answer.plan->scalars[0].id};
+  for (auto &tensor : answer.plan->tensors)
+    ids.push_back(tensor.id);
+  std::sort(ids.begin(), ids.end());
+  EXPECT_EQ(std::unique(ids.begin(), ids.end()), ids.end());
+}
+
+TEST(LibraryPlanner, SaysWhichDriverAndLibrary) {
+  MAKE_PLANNER(planner, "sm_86", firstChoice());
+  EXPECT_TRUE(planner->driver() == "libcuda.so.1" ||
+              planner->driver() == "compile-only driver of gc")
+      << planner->driver();
+  EXPECT_TRUE(planner->libraryVersion().starts_with("9.")) << planner->libraryVersion();
+}
+
+// Recomputation is bit-identical only if the same graph gets the same engine, always.
+TEST(LibraryPlanner, IsAFunctionOfTheGraph) {
+  auto graph = example(GraphType::F32, "convolution, data gradient");
+  std::vector<LibraryPlan> plans;
+  for (int i = 0; i < 2; ++i) {
+    MAKE_PLANNER(planner, "sm_86", {});
+    if (i == 1) // others before it change nothing
+      plan(*planner, example(GraphType::F32, "convolution 3x3"));
+    auto answer = plan(*planner, graph), again = plan(*planner, graph);
+    ASSERT_TRUE(answer.plan) << answer.reason;
+    EXPECT_EQ(answer.plan->plan, again.plan->plan);
+    plans.push_back(*answer.plan);
+  }
+  EXPECT_EQ(plans[0].plan, plans[1].plan);
+  EXPECT_EQ(plans[0].engine, plans[1].engine);
+}
+
+//===----------------------------------------------------------------------===//
+// Options
+//===----------------------------------------------------------------------===//
+
+// The heuristics' first choice for this graph adds with atomics.
+TEST(LibraryPlanner, TakesNoNondeterministicEngineUnlessAllowed) {
+  auto graph = example(GraphType::F32, "convolution, filter gradient");
+  PlannerOptions options = firstChoice();
+  MAKE_PLANNER(strict, "sm_80", options);
+  options.allowNondeterministic = true;
+  MAKE_PLANNER(lax, "sm_80", options);
+  auto deterministic = plan(*strict, graph), fastest = plan(*lax, graph);
+  ASSERT_TRUE(deterministic.plan && fastest.plan) << deterministic.reason << fastest.reason;
+  EXPECT_NE(deterministic.plan->engine, fastest.plan->engine);
+}
+
+TEST(LibraryPlanner, TakesNoTf32UnlessAllowed) {
+  auto graph = example(GraphType::F32, "products of a batch, scaled");
+  PlannerOptions options = firstChoice();
+  MAKE_PLANNER(strict, "sm_86", options);
+  options.allowTf32 = true;
+  MAKE_PLANNER(lax, "sm_86", options);
+  auto exact = plan(*strict, graph), rounded = plan(*lax, graph);
+  EXPECT_FALSE(exact.plan);
+  EXPECT_NE(exact.reason.find("TF32"), std::string::npos) << exact.reason;
+  EXPECT_TRUE(rounded.plan) << rounded.reason;
+}
+
+TEST(LibraryPlanner, KeepsToTheWorkspaceLimit) {
+  auto graph = example(GraphType::F32, "convolution, data gradient");
+  PlannerOptions options = firstChoice();
+  MAKE_PLANNER(free, "sm_86", options);
+  auto unlimited = plan(*free, graph);
+  ASSERT_TRUE(unlimited.plan) << unlimited.reason;
+  ASSERT_GT(unlimited.plan->workspaceBytes, 0);
+  options.workspaceLimit = unlimited.plan->workspaceBytes - 1;
+  MAKE_PLANNER(tight, "sm_86", options);
+  auto limited = plan(*tight, graph);
+  ASSERT_TRUE(limited.plan) << limited.reason;
+  EXPECT_LE(limited.plan->workspaceBytes, options.workspaceLimit);
+  options.workspaceLimit = -1; // no engine needs less than nothing
+  MAKE_PLANNER(impossible, "sm_86", options);
+  EXPECT_FALSE(plan(*impossible, graph).plan);
+  options.workspaceLimit = 0;
+  MAKE_PLANNER(none, "sm_86", options);
+  auto attention = plan(*none, example(GraphType::F16, "attention, gradient"));
+  EXPECT_FALSE(attention.plan);
+  EXPECT_NE(attention.reason.find("more workspace than allowed"), std::string::npos)
+      << attention.reason;
+}
+
+TEST(LibraryPlanner, AlternativesNeedHalfOrLess) {
+  MAKE_PLANNER(planner, "sm_86", {});
+  auto answer = plan(*planner, example(GraphType::F32, "convolution, data gradient"));
+  ASSERT_TRUE(answer.plan) << answer.reason;
+  ASSERT_FALSE(answer.alternatives.empty());
+  int64_t last = answer.plan->workspaceBytes;
+  for (auto &alternative : answer.alternatives) {
+    EXPECT_LE(alternative.workspaceBytes, last / 2);
+    last = alternative.workspaceBytes;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// What is no graph
+//===----------------------------------------------------------------------===//
+
+TEST(LibraryPlanner, BadGraphsGetReasons) {
+  MAKE_PLANNER(planner, "sm_86", firstChoice());
+  auto reasonOf = [&](const LibraryGraph &graph) {
+    auto answer = plan(*planner, graph);
+    EXPECT_FALSE(answer.plan);
+    return answer.reason;
+  };
+  auto convolution = std::get<ConvolutionGraph>(example(GraphType::F32, "convolution 3x3"));
+  convolution.outH = 55;
+  EXPECT_EQ(reasonOf(convolution),
+            "not a graph: the convolution's output size does not follow from its input");
+  convolution.batch = 0;
+  EXPECT_EQ(reasonOf(convolution), "not a graph: a convolution's sizes must be positive");
+  auto product = std::get<ProductGraph>(example(GraphType::F32, "linear"));
+  product.aStrides.pop_back();
+  EXPECT_EQ(reasonOf(product), "not a graph: a product's strides must be one for each batch "
+                               "dimension and two more");
+  EXPECT_EQ(reasonOf(LayerNormGraph{}), "not a graph: a norm's sizes must be positive");
+  EXPECT_EQ(reasonOf(AttentionGraph{}), "not a graph: attention's sizes must be positive");
+  auto pool = std::get<PoolGraph>(example(GraphType::F32, "max pool"));
+  pool.padH = 3;
+  EXPECT_EQ(reasonOf(pool), "not a graph: a pool's padding must be less than its window");
+  std::string reason;
+  EXPECT_FALSE(planner->restore("{\"no\": \"plan\"}", reason));
+  EXPECT_TRUE(reason.starts_with("restoring the plan")) << reason;
+  // It still works after all that.
+  EXPECT_TRUE(plan(*planner, example(GraphType::F32, "convolution 3x3")).plan);
+}
+
+//===----------------------------------------------------------------------===//
+// The process that plans
+//===----------------------------------------------------------------------===//
+
+// A driver that can run nothing must never be found by what would run something.
+TEST(LibraryPlanner, LeavesNothingInThisProcess) {
+  MAKE_PLANNER(planner, "sm_86", firstChoice());
+  ASSERT_TRUE(plan(*planner, example(GraphType::F32, "layer norm")).plan);
+  std::ifstream maps("/proc/self/maps");
+  std::string text{std::istreambuf_iterator<char>(maps), {}};
+  ASSERT_FALSE(text.empty());
+  EXPECT_EQ(text.find("libcuda.so"), std::string::npos);
+  EXPECT_EQ(text.find("libcudnn"), std::string::npos);
+}
+
+#ifdef GC_HAVE_CUDNN_HEADERS
+TEST(LibraryPlanner, SaysWhyTheProcessDoesNotStart) {
+  PlannerOptions options;
+  std::string reason;
+  options.helper = "/nonexistent/helper";
+  EXPECT_FALSE(LibraryPlanner::create(*findDeviceModel("sm_86"), options, reason));
+  EXPECT_EQ(reason, "cannot start /nonexistent/helper: No such file or directory");
+  options.helper = "/bin/false";
+  EXPECT_FALSE(LibraryPlanner::create(*findDeviceModel("sm_86"), options, reason));
+  EXPECT_EQ(reason, "the planner ended: exit code 1");
+}
+
+// A library that crashes costs the one graph.
+TEST(LibraryPlanner, SurvivesACrash) {
+  auto script =
+      std::filesystem::temp_directory_path() / ("gc-crashing-planner-" + std::to_string(getpid()));
+  std::ofstream(script)
+      << "#!/bin/sh\nread line\necho '{\"version\": \"0\", \"driver\": \"none\"}'\n"
+         "read line\ncase $line in *pool*) kill -SEGV $$;; *batch_norm*) echo nonsense;; esac\n"
+         "echo '{\"reason\": \"asked\"}'\nread line\n";
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  PlannerOptions options;
+  options.helper = script;
+  std::string reason;
+  auto planner = LibraryPlanner::create(*findDeviceModel("sm_86"), options, reason);
+  ASSERT_TRUE(planner) << reason;
+  EXPECT_EQ(planner->plan(PoolGraph{}).reason, "the planner ended: Segmentation fault");
+  EXPECT_EQ(planner->plan(LayerNormGraph{}).reason, "asked");
+  planner = LibraryPlanner::create(*findDeviceModel("sm_86"), options, reason);
+  ASSERT_TRUE(planner) << reason;
+  EXPECT_TRUE(planner->plan(BatchNormGraph{}).reason.starts_with("the planner's answer is not"));
+  std::filesystem::remove(script);
+}
+#else
+TEST(LibraryPlanner, SaysThatItWasBuiltWithoutHeaders) {
+  std::string reason;
+  EXPECT_FALSE(LibraryPlanner::create(*findDeviceModel("sm_86"), {}, reason));
+  EXPECT_TRUE(reason.starts_with("built without cuDNN's headers"));
+}
+#endif
+
+} // namespace

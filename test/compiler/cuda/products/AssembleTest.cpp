@@ -1,0 +1,111 @@
+//===- AssembleTest.cpp - Products of real networks on every GPU ----------===//
+#include "compiler/cuda/codegen/AssemblePtx.h"
+#include "test/compiler/cuda/products/ProductRunner.h"
+#include <cstdio>
+#include <gtest/gtest.h>
+
+using namespace gc;
+using namespace gc::test;
+
+namespace {
+
+using Shapes = std::vector<std::vector<int64_t>>;
+
+struct Case {
+  const char *name, *op;
+  Shapes operands, results;
+};
+
+const Case cases[] = {
+    // resnet-50, batch 32: 128x128 and 128x64 tiles, splits, phases, three channels.
+    {"Stem", "gc.conv2d %a0, %a1 {strides = array<i64: 2, 2>, padding = array<i64: 3, 3>}",
+     {{32, 224, 224, 3}, {64, 7, 7, 3}}, {{32, 112, 112, 64}}},
+    {"StemFilter",
+     "gc.conv2d_grad_filter %a0, %a1 {strides = array<i64: 2, 2>, padding = array<i64: 3, 3>}",
+     {{32, 224, 224, 3}, {32, 112, 112, 64}}, {{64, 7, 7, 3}}},
+    {"Narrow", "gc.conv2d %a0, %a1 {strides = array<i64: 1, 1>, padding = array<i64: 1, 1>}",
+     {{32, 56, 56, 64}, {64, 3, 3, 64}}, {{32, 56, 56, 64}}},
+    {"NarrowFilter",
+     "gc.conv2d_grad_filter %a0, %a1 {strides = array<i64: 1, 1>, padding = array<i64: 1, 1>}",
+     {{32, 56, 56, 64}, {32, 56, 56, 64}}, {{64, 3, 3, 64}}},
+    {"Wide",
+     "gc.conv2d %a0, %a1 bias %a2 residual %a3 {activation = 2 : i32, strides = array<i64: 1, 1>, "
+     "padding = array<i64: 1, 1>}",
+     {{32, 14, 14, 256}, {256, 3, 3, 256}, {256}, {32, 14, 14, 256}}, {{32, 14, 14, 256}}},
+    {"StrideInput",
+     "gc.conv2d_grad_input %a0, %a1 {strides = array<i64: 2, 2>, padding = array<i64: 1, 1>}",
+     {{32, 28, 28, 128}, {128, 3, 3, 128}}, {{32, 56, 56, 128}}},
+    {"WideFilter",
+     "gc.conv2d_grad_filter %a0, %a1 {strides = array<i64: 1, 1>, padding = array<i64: 1, 1>}",
+     {{32, 7, 7, 512}, {32, 7, 7, 512}}, {{512, 3, 3, 512}, {512}}},
+    {"Pointwise", "gc.conv2d %a0, %a1 {strides = array<i64: 1, 1>, padding = array<i64: 0, 0>}",
+     {{32, 56, 56, 64}, {256, 1, 1, 64}}, {{32, 56, 56, 256}}},
+    // Odd sizes: no vectors.
+    {"OddInput",
+     "gc.conv2d_grad_input %a0, %a1 {strides = array<i64: 2, 2>, padding = array<i64: 3, 3>}",
+     {{64, 61, 59, 61}, {61, 7, 7, 131}}, {{64, 121, 117, 131}}},
+    {"OddFilter",
+     "gc.conv2d_grad_filter %a0, %a1 {strides = array<i64: 1, 1>, padding = array<i64: 1, 1>}",
+     {{31, 53, 53, 131}, {31, 53, 53, 127}}, {{127, 3, 3, 131}}},
+    {"OddLinear", "gc.linear %a0, %a1 bias %a2 residual %a3 {activation = 2 : i32}",
+     {{8191, 509}, {1021, 509}, {1021}, {8191, 1021}}, {{8191, 1021}}},
+    // vit-small, batch 32.
+    {"Gelu", "gc.linear %a0, %a1 bias %a2 {activation = 2 : i32}",
+     {{32, 197, 384}, {1536, 384}, {1536}}, {{32, 197, 1536}}},
+    {"LinearInput", "gc.linear_grad_input %a0, %a1", {{32, 197, 1536}, {1536, 384}}, {{32, 197, 384}}},
+    {"LinearWeight", "gc.linear_grad_weight %a0, %a1", {{32, 197, 384}, {32, 197, 1536}}, {{1536, 384}}},
+    {"Head", "gc.linear %a0, %a1 bias %a2", {{32, 384}, {1000, 384}, {1000}}, {{32, 1000}}},
+    {"HeadOfOne", "gc.linear %a0, %a1 bias %a2", {{1, 2048}, {1000, 2048}, {1000}}, {{1, 1000}}},
+    // Heads of 64 (vit), of other sizes, and the largest.
+    {"Attention64", "gc.attention %a0 {heads = 6 : i64}", {{32, 197, 1152}}, {{32, 197, 384}, {32, 6, 197}}},
+    {"Attention64Gradient", "gc.attention_grad %a0, %a1, %a2, %a3 {heads = 6 : i64}",
+     {{32, 197, 1152}, {32, 197, 384}, {32, 6, 197}, {32, 197, 384}}, {{32, 197, 1152}}},
+    {"Attention16", "gc.attention %a0 {heads = 12 : i64}", {{32, 197, 576}}, {{32, 197, 192}, {32, 12, 197}}},
+    {"Attention16Gradient", "gc.attention_grad %a0, %a1, %a2, %a3 {heads = 12 : i64}",
+     {{32, 197, 576}, {32, 197, 192}, {32, 12, 197}, {32, 197, 192}}, {{32, 197, 576}}},
+    {"Attention96", "gc.attention %a0 {heads = 4 : i64}", {{32, 197, 1152}}, {{32, 197, 384}, {32, 4, 197}}},
+    {"Attention96Gradient", "gc.attention_grad %a0, %a1, %a2, %a3 {heads = 4 : i64}",
+     {{32, 197, 1152}, {32, 197, 384}, {32, 4, 197}, {32, 197, 384}}, {{32, 197, 1152}}},
+    {"Attention128", "gc.attention %a0 {heads = 4 : i64}", {{32, 197, 1536}}, {{32, 197, 512}, {32, 4, 197}}},
+    {"Attention128Gradient", "gc.attention_grad %a0, %a1, %a2, %a3 {heads = 4 : i64}",
+     {{32, 197, 1536}, {32, 197, 512}, {32, 4, 197}, {32, 197, 512}}, {{32, 197, 1536}}},
+    {"AttentionOdd", "gc.attention %a0 {heads = 5 : i64}", {{8, 131, 1005}}, {{8, 131, 335}, {8, 5, 131}}},
+    {"AttentionOddGradient", "gc.attention_grad %a0, %a1, %a2, %a3 {heads = 5 : i64}",
+     {{8, 131, 1005}, {8, 131, 335}, {8, 5, 131}, {8, 131, 335}}, {{8, 131, 1005}}},
+    {"AttentionSmall", "gc.attention %a0 {heads = 3 : i64}", {{2, 17, 99}}, {{2, 17, 33}, {2, 3, 17}}},
+    {"AttentionSmallGradient", "gc.attention_grad %a0, %a1, %a2, %a3 {heads = 3 : i64}",
+     {{2, 17, 99}, {2, 17, 33}, {2, 3, 17}, {2, 17, 33}}, {{2, 17, 99}}},
+    {"Attention256", "gc.attention %a0 {heads = 4 : i64}", {{8, 197, 3072}}, {{8, 197, 1024}, {8, 4, 197}}},
+    {"Attention256Gradient", "gc.attention_grad %a0, %a1, %a2, %a3 {heads = 4 : i64}",
+     {{8, 197, 3072}, {8, 197, 1024}, {8, 4, 197}, {8, 197, 1024}}, {{8, 197, 3072}}},
+};
+
+std::string textOf(const Case &c) {
+  auto list = [](const Shapes &shapes) {
+    std::string text;
+    for (size_t i = 0; i < shapes.size(); ++i)
+      text += (i ? ", " : "") + typeOf(shapes[i]);
+    return "(" + text + ")";
+  };
+  return (c.results.size() == 1 ? "%y = " : "%y, %z = ") + (c.op + (" : " + list(c.operands))) +
+         " -> " + list(c.results);
+}
+
+class Assemble : public testing::TestWithParam<Case> {};
+
+// Everywhere without spills.
+TEST_P(Assemble, OnEveryDevice) {
+  if (cuda::Assembler::find().path.empty())
+    GTEST_SKIP() << "there is no ptxas";
+  for (const Assembled &assembled : assembleOp(textOf(GetParam()), GetParam().operands))
+    for (const cuda::KernelResources &kernel : assembled.kernels) {
+      std::printf("%-7s %-40s %3d registers %5lld shared bytes %4d threads, occupancy %.2f (%s)\n",
+                  assembled.device.c_str(), kernel.name.c_str(), kernel.registers,
+                  static_cast<long long>(kernel.sharedBytes), kernel.threadsPerBlock,
+                  kernel.occupancy, kernel.limiter.c_str());
+    }
+}
+INSTANTIATE_TEST_SUITE_P(Products, Assemble, testing::ValuesIn(cases),
+                         [](const auto &info) { return info.param.name; });
+
+} // namespace

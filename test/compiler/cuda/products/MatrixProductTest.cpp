@@ -1,0 +1,251 @@
+//===- MatrixProductTest.cpp - Generated products of matrices -------------===//
+#include "compiler/cuda/kernels/ProductKernel.h"
+#include "test/compiler/cuda/products/ProductRunner.h"
+#include <gtest/gtest.h>
+
+using namespace gc;
+using namespace gc::test;
+
+namespace {
+
+double gelu(double x) { return x / 2 * (1 + std::erf(x / std::sqrt(2.0))); }
+
+/// Buffers 0 to 4: a, b, bias, residual, c.
+struct Case {
+  plan::MatMulT spec;
+  int64_t aSize, bSize, cSize;
+  bool hasBias = false, hasResidual = false;
+};
+
+/// Dense matrices, transposed or not, one after the other.
+Case product(std::vector<int64_t> batch, int64_t m, int64_t n, int64_t k, bool transposeA = false,
+             bool transposeB = false) {
+  Case c;
+  c.spec.batch = batch;
+  c.spec.m = m, c.spec.n = n, c.spec.k = k;
+  auto strides = [&](int64_t rows, int64_t columns, bool transposed) {
+    std::vector<int64_t> strides{columns, 1};
+    if (transposed)
+      strides = {1, rows};
+    int64_t size = rows * columns;
+    for (size_t i = batch.size(); i-- > 0;) {
+      strides.insert(strides.begin(), size);
+      size *= batch[i];
+    }
+    return std::pair(strides, size);
+  };
+  std::tie(c.spec.a_strides, c.aSize) = strides(m, k, transposeA);
+  std::tie(c.spec.b_strides, c.bSize) = strides(k, n, transposeB);
+  std::tie(c.spec.c_strides, c.cSize) = strides(m, n, false);
+  return c;
+}
+
+std::vector<Expected> reference(const Case &c, const std::vector<Tensor> &given) {
+  const plan::MatMulT &p = c.spec;
+  std::vector<Expected> expected(c.cSize);
+  for (int64_t i = 0; i < c.cSize; ++i) // what lies between the elements stays
+    expected[i].add(given[4][i]);
+  int64_t batches = 1;
+  for (int64_t size : p.batch)
+    batches *= size;
+  size_t rank = p.batch.size();
+  for (int64_t batch = 0; batch < batches; ++batch) {
+    int64_t a = 0, b = 0, o = 0, left = batch;
+    for (size_t d = rank; d-- > 0; left /= p.batch[d]) {
+      a += left % p.batch[d] * p.a_strides[d];
+      b += left % p.batch[d] * p.b_strides[d];
+      o += left % p.batch[d] * p.c_strides[d];
+    }
+    for (int64_t i = 0; i < p.m; ++i)
+      for (int64_t j = 0; j < p.n; ++j) {
+        Expected sum;
+        for (int64_t k = 0; k < p.k; ++k)
+          sum.add(double(given[0][a + i * p.a_strides[rank] + k * p.a_strides[rank + 1]]) *
+                  given[1][b + k * p.b_strides[rank] + j * p.b_strides[rank + 1]] * p.scale);
+        int64_t at = o + i * p.c_strides[rank] + j * p.c_strides[rank + 1];
+        if (c.hasBias)
+          sum.add(given[2][j]);
+        if (c.hasResidual)
+          sum.add(given[3][at]);
+        if (p.activation == plan::Activation_Relu)
+          sum.value = std::max(0.0, sum.value);
+        if (p.activation == plan::Activation_Gelu) {
+          // Its slope is below 1.13; the function itself is off by a few roundings.
+          sum.magnitude = 1.13 * sum.magnitude + 4 * std::abs(sum.value);
+          sum.value = gelu(sum.value);
+        }
+        if (p.accumulate)
+          sum.add(given[4][at]);
+        expected[at] = sum;
+      }
+  }
+  return expected;
+}
+
+/// Runs it with the cut, or with the one that is chosen, and compares.
+Outcome check(const Case &c, std::optional<cuda::ProductCut> cut = {}) {
+  std::vector<Tensor> given{Tensor::random({c.aSize}, 1), Tensor::random({c.bSize}, 2),
+                            Tensor::random({c.spec.n}, 3), Tensor::random({c.cSize}, 4),
+                            Tensor::random({c.cSize}, 5)};
+  Outcome outcome = runKernels(given, {}, [&](cuda::GpuKernels &kernels) {
+    cuda::ProductKernel kernel = cuda::matrixProduct(c.spec);
+    kernel.a = kernels.plain(0, {c.aSize});
+    kernel.b = kernels.plain(1, {c.bSize});
+    kernel.c = kernels.plain(4, {c.cSize});
+    if (c.hasBias)
+      kernel.bias = kernels.plain(2, {c.spec.n});
+    if (c.hasResidual)
+      kernel.residual = kernels.plain(3, {c.cSize});
+    if (cut)
+      addProduct(kernels, kernel, *cut);
+    else
+      addProduct(kernels, kernel);
+  });
+  expectSums(outcome.buffers[4].values, reference(c, given), "c");
+  EXPECT_EQ(outcome.total().sharedBankConflicts, 0u);
+  return outcome;
+}
+
+std::string nameOf(const cuda::TileShape &tile) {
+  return std::to_string(tile.rows) + "x" + std::to_string(tile.columns);
+}
+
+class Tiles : public testing::TestWithParam<cuda::TileShape> {};
+
+// Sizes that end within a tile, with vectors (multiples of four) and without, in all layouts.
+TEST_P(Tiles, EndsWithinTile) {
+  for (bool transposeA : {false, true})
+    for (bool transposeB : {false, true})
+      for (int64_t odd : {0, 1}) {
+        SCOPED_TRACE(testing::Message() << transposeA << transposeB << odd);
+        auto [rows, columns, depth, tr, tc] = GetParam();
+        check(product({}, rows + 4 + odd, columns + 8 + odd, 2 * depth + 4 + odd, transposeA,
+                      transposeB),
+              cuda::cutDepth(GetParam(), 2 * depth + 4 + odd, 1));
+      }
+}
+TEST_P(Tiles, WholeTiles) {
+  auto [rows, columns, depth, tr, tc] = GetParam();
+  check(product({2}, rows, 2 * columns, 3 * depth, false, true),
+        cuda::cutDepth(GetParam(), 3 * depth, 1));
+}
+TEST_P(Tiles, Splits) {
+  auto [rows, columns, depth, tr, tc] = GetParam();
+  for (int64_t odd : {0, 3}) {
+    Case c = product({2}, rows + odd, 7 + odd, 5 * depth + odd, true);
+    c.hasBias = true;
+    cuda::ProductCut cut = cuda::cutDepth(GetParam(), c.spec.k, 3);
+    EXPECT_EQ(cut.splits, 3);
+    Outcome outcome = check(c, cut);
+    EXPECT_EQ(outcome.workspaceBytes, 3 * c.cSize * 4);
+  }
+}
+INSTANTIATE_TEST_SUITE_P(MatrixProduct, Tiles,
+                         testing::ValuesIn(cuda::tileShapes().begin(), cuda::tileShapes().end()),
+                         [](const auto &info) { return nameOf(info.param); });
+
+// All that may follow the product, with and without splits and vectors.
+TEST(MatrixProduct, Epilogues) {
+  for (int64_t splits : {1, 2})
+    for (int64_t n : {8, 5})
+      for (auto activation : {plan::Activation_None, plan::Activation_Relu, plan::Activation_Gelu})
+        for (bool accumulate : {false, true}) {
+          SCOPED_TRACE(testing::Message() << splits << " " << n << " " << activation << accumulate);
+          Case c = product({}, 9, n, 40);
+          c.spec.scale = 0.37f;
+          c.spec.activation = activation;
+          c.spec.accumulate = accumulate;
+          c.hasBias = c.hasResidual = true;
+          check(c, cuda::cutDepth(cuda::tileShapes().back(), 40, splits));
+        }
+}
+
+// One matrix a sample and head, in the middle of others; c transposed.
+TEST(MatrixProduct, Strides) {
+  Case c = product({2, 3}, 5, 4, 7);
+  c.spec.a_strides = {5 * 63, 7, 63, 3}, c.aSize = 2 * 5 * 63;
+  c.spec.b_strides = {1000, 28, 4, 1}, c.bSize = 2000;
+  c.spec.c_strides = {200, 20, 1, 5}, c.cSize = 400;
+  check(c);
+}
+
+TEST(MatrixProduct, Ones) {
+  check(product({}, 1, 1, 1));
+  check(product({}, 1, 1000, 3));
+  check(product({}, 17, 1, 5, true, true));
+  check(product({3}, 1, 1, 129));
+}
+
+// What is chosen: 128x128 where there are enough tiles, splits where there are few.
+TEST(MatrixProduct, Cut) {
+  EXPECT_EQ(nameOf(cuda::cutProduct(1, 8192, 8192, 1024).tile), "128x128");
+  EXPECT_EQ(cuda::cutProduct(1, 8192, 8192, 1024).splits, 1);
+  EXPECT_EQ(nameOf(cuda::cutProduct(1, 200704, 64, 576).tile), "128x64");
+  cuda::ProductCut gradient = cuda::cutProduct(1, 64, 576, 200704);
+  EXPECT_GT(gradient.splits, 8);
+  EXPECT_EQ(gradient.chunk % gradient.tile.depth, 0);
+  EXPECT_EQ(cuda::cutProduct(1, 3, 5, 7).splits, 1);
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+std::string signature(const std::vector<Tensor> &operands, const std::string &result) {
+  std::string text = " : (";
+  for (size_t i = 0; i < operands.size(); ++i)
+    text += (i ? ", " : "") + operands[i].type();
+  return text + ") -> " + result;
+}
+
+// x W^T + bias + residual, whose bytes the result may take.
+TEST(MatrixProductOps, Linear) {
+  std::vector<Tensor> operands{Tensor::random({2, 3, 10}, 1), Tensor::random({7, 10}, 2),
+                               Tensor::random({7}, 3), Tensor::random({2, 3, 7}, 4)};
+  for (std::vector<int> aliases : {std::vector<int>{}, std::vector<int>{-1, -1, -1, 0}}) {
+    Outcome outcome =
+        runOp("%y = gc.linear %a0, %a1 bias %a2 residual %a3 {activation = 1 : i32}" +
+                  signature(operands, typeOf({2, 3, 7})),
+              operands, {}, aliases);
+    std::vector<Expected> expected;
+    for (int64_t i = 0; i < 6; ++i)
+      for (int64_t j = 0; j < 7; ++j) {
+        Expected sum;
+        for (int64_t k = 0; k < 10; ++k)
+          sum.add(double(operands[0][i * 10 + k]) * operands[1][j * 10 + k]);
+        sum.add(operands[2][j]);
+        sum.add(operands[3][i * 7 + j]);
+        sum.value = std::max(0.0, sum.value);
+        expected.push_back(sum);
+      }
+    expectSums(outcome.buffers[4].values, expected, "y");
+  }
+}
+
+TEST(MatrixProductOps, LinearGradients) {
+  std::vector<Tensor> operands{Tensor::random({6, 10}, 1), Tensor::random({6, 7}, 2)};
+  std::vector<Expected> expected;
+  for (int64_t i = 0; i < 7; ++i)
+    for (int64_t j = 0; j < 10; ++j) {
+      Expected sum;
+      for (int64_t k = 0; k < 6; ++k)
+        sum.add(double(operands[1][k * 7 + i]) * operands[0][k * 10 + j]);
+      expected.push_back(sum);
+    }
+  Outcome plain = runOp("%w = gc.linear_grad_weight %a0, %a1" + signature(operands, typeOf({7, 10})),
+                        operands);
+  expectSums(plain.buffers[2].values, expected, "dW");
+
+  // Into an accumulator.
+  Tensor before = Tensor::random({7, 10}, 3);
+  for (size_t i = 0; i < expected.size(); ++i)
+    expected[i].add(before[i]);
+  Outcome accumulated =
+      runOp("gc.accumulate_product (%x = %a0 : tensor<6x10xf32>, %g = %a1 : tensor<6x7xf32>) into "
+            "[@w] {\n%w = gc.linear_grad_weight %x, %g" +
+                signature(operands, typeOf({7, 10})) + "\ngc.yield %w : tensor<7x10xf32>\n}",
+            operands, {before}, {}, "gc.state @w accumulator : tensor<7x10xf32> = #gc.init<constant, [0.0]>");
+  expectSums(accumulated.buffers[2].values, expected, "accumulated dW");
+}
+
+} // namespace

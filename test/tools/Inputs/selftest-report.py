@@ -1,0 +1,29 @@
+"""selftest-report.py FILE: the file that a self-test leaves has what its readers need."""
+import json
+import sys
+
+with open(sys.argv[1], encoding="utf-8") as file:
+    report = json.load(file)
+assert report["verdict"].startswith("passed: "), report["verdict"]
+assert report["target"] == "sm_120"
+properties = report["properties"]
+assert properties["compute_capability"] == "12.9"
+for attribute in ("multiprocessor_count", "max_shared_memory_per_block_optin", "l2_cache_size"):
+    assert properties["attributes"][attribute] > 0, attribute
+sections = {section["name"]: section for section in report["sections"]}
+assert list(sections) == ["device", "conformance", "gradients", "ops", "training"]
+for section in sections.values():
+    assert section["failed"] == 0 and section["passed"] > 0, section["name"]
+    outcomes = [case["outcome"] for case in section["cases"]]
+    assert outcomes.count("passed") == section["passed"], section["name"]
+    for case in section["cases"]:
+        assert case["outcome"] != "skipped" or case["text"], case["name"]
+for case in sections["gradients"]["cases"]:
+    for tensor in case.get("tensors", []):
+        assert tensor["error"] <= tensor["bound"], tensor
+for case in sections["ops"]["cases"]:
+    for op in case.get("ops", []):
+        assert op["error"] <= op["bound"] and op["microseconds"] > 0, op
+memory = sections["training"]["memory"]
+assert memory["arena_bytes"] > 0
+assert sections["training"]["step_seconds"]["predicted"] > 0

@@ -1,0 +1,80 @@
+#include "tools/gc-compile/CudaReport.h"
+
+#include "runtime/report/Sizes.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+using nlohmann::json;
+
+static json cudaOf(const std::string &compilerReport) {
+  json report = json::parse(compilerReport, nullptr, /*allow_exceptions=*/false);
+  return report.is_object() && report.contains("cuda") ? report["cuda"] : json();
+}
+
+static std::string line(const char *label, const std::string &text) {
+  return fmt::format("{:<11} {}\n", label, text);
+}
+
+static std::string spillText(const json &cuda) {
+  int64_t spilled = 0, kernels = 0;
+  for (const json &kernel : cuda["kernels"]) {
+    if (kernel["spill_bytes"].is_null())
+      return "";
+    if (kernel["spill_bytes"].get<int64_t>() > 0)
+      ++kernels, spilled += kernel["spill_bytes"].get<int64_t>();
+  }
+  return spilled ? fmt::format(", {} of them spill {} bytes", kernels, spilled) : ", no spills";
+}
+
+std::string cudaSummary(const std::string &compilerReport) {
+  json cuda = cudaOf(compilerReport);
+  if (cuda.is_null())
+    return "";
+  std::string text;
+  text += line("kernels", fmt::format("{} generated, assembled by {}{}", cuda["kernels"].size(),
+                                      cuda["assembler"].get<std::string>(), spillText(cuda)));
+  std::string library = cuda["library"];
+  if (library.empty())
+    text += line("library", "none: " + cuda["no_library_because"].get<std::string>());
+  else
+    text += line("library", fmt::format("{} graphs of {}", cuda["library_graphs"].get<size_t>(),
+                                        library));
+  for (const json &refusal : cuda["generated_instead"])
+    text += line("", fmt::format("generated instead: {} ({}): {}",
+                                 refusal["op"].get<std::string>(), refusal["ops"].get<int64_t>(),
+                                 refusal["reason"].get<std::string>()));
+  json report = json::parse(compilerReport);
+  text += line("a step", fmt::format("{:.2f} ms by the roofline of {}'s data sheet; not measured",
+                                     1e3 * report.value("step_seconds_predicted", 0.0),
+                                     cuda["device"].get<std::string>()));
+  auto has = cuda["device_memory_bytes"].get<uint64_t>();
+  auto needs = report.value("arena_bytes", uint64_t(0));
+  if (needs > has)
+    text += line("does not fit", fmt::format("{} has {}", cuda["device"].get<std::string>(),
+                                             gc::runtime::sizeText(has)));
+  return text;
+}
+
+std::string kernelTable(const std::string &compilerReport) {
+  json cuda = cudaOf(compilerReport);
+  if (cuda.is_null())
+    return "";
+  std::string text = fmt::format("{:<44} {:>8} {:>7} {:>9} {:>6} {:>6} {:>9} {:>10}  {}\n", "kernel",
+                                 "launches", "threads", "registers", "spills", "shared",
+                                 "occupancy", "predicted", "limited by");
+  auto number = [](const json &value) {
+    return value.is_null() ? std::string("?") : value.dump();
+  };
+  for (const json &kernel : cuda["kernels"])
+    text += fmt::format(
+        "{:<44} {:>8} {:>7} {:>9} {:>6} {:>6} {:>9} {:>10}  {}\n",
+        kernel["name"].get<std::string>(), kernel["launches"].get<int64_t>(),
+        kernel["threads"].get<int64_t>(), number(kernel["registers"]),
+        number(kernel["spill_bytes"]), kernel["shared_bytes"].get<int64_t>(),
+        kernel["occupancy"].is_null() ? "?"
+                                      : fmt::format("{:.0f} %", 100 * kernel["occupancy"].get<double>()),
+        fmt::format("{:.1f} us", 1e6 * kernel["seconds_predicted"].get<double>()),
+        kernel["limited_by"].get<std::string>());
+  return text;
+}
