@@ -21,28 +21,26 @@ using namespace mlir;
 namespace gc::cuda {
 namespace {
 
-/// The heads that a block's registers can hold an output tile of.
-constexpr int64_t largestHead = 256;
-/// The heads of which they can hold two.
-constexpr int64_t largestPair = 128;
-
 /// How one head is cut. Rows are what a block has, columns what it goes through; both are queries or
-/// keys.
+/// keys. A thread's registers hold `scoreTiles` of the former at a time, and what it has of the output.
 struct HeadCut {
   TileShape scores; // [rows, columns], one warp across: a row is in eight neighbouring lanes
-  TileShape output; // [rows, head size]
-  int64_t rowTiles;
+  TileShape output; // [rows, head size], or a slice of large heads; the scores are the same in each
+  int64_t rowTiles, slices;
 
-  HeadCut(const AttentionShape &s, bool hasTwoOutputs) {
+  HeadCut(const AttentionShape &s, int64_t scoreTiles) {
+    constexpr int64_t largest = 128;
     // Fewer rows a block where the blocks would be too few for a large GPU.
     int64_t heads = s.batch * s.heads;
     int64_t rows = s.sequence > 32 && heads * ceilDiv(s.sequence, 64) >= 132 ? 64 : 32;
-    bool isNarrow = s.sequence <= 32 || s.headSize > (hasTwoOutputs ? 64 : 128);
-    int64_t width = ceilDiv(s.headSize, 32) * 32;
+    slices = ceilDiv(s.headSize, largest);
+    int64_t width = ceilDiv(ceilDiv(s.headSize, slices), 32) * 32;
+    // Without vectors a step of half the depth has as many fetches as fit the registers.
+    bool inVectors = s.headSize % 4 == 0;
     scores = {rows, 64, 8, 4, 8};
-    if (isNarrow)
-      scores = {rows, 32, 16, 4, 4};
-    output = {rows, width, 16, 4, width / 8};
+    if (s.sequence <= 32 || (scoreTiles > 1 && s.headSize > 64))
+      scores = {rows, 32, inVectors ? 16 : 8, 4, 4};
+    output = {rows, width, inVectors ? 16 : 8, 4, width / 8};
     rowTiles = ceilDiv(s.sequence, rows);
   }
   int64_t registers() const { return output.threadRows * output.threadColumns; }
@@ -59,11 +57,13 @@ public:
     Expr number = k.block();
     firstRow = number % double(cut.rowTiles) * double(cut.scores.rows);
     number = number / double(cut.rowTiles);
+    firstOut = number % double(cut.slices) * double(cut.output.columns);
+    number = number / double(cut.slices);
     head = number % double(s.heads);
     sample = number / double(s.heads);
   }
   static Extent grid(const AttentionShape &s, const HeadCut &cut) {
-    return {cut.rowTiles * s.heads * s.batch, 1, 1};
+    return {cut.rowTiles * cut.slices * s.heads * s.batch, 1, 1};
   }
 
   /// Part 0, 1 or 2 (queries, keys, values) of the packed operand, [sequence, head size], as a factor
@@ -105,7 +105,7 @@ public:
       for (int64_t j = 0; j < columns; j += 4)
         k.storeVector(k.vectorOf(values.slice(i * columns + j, 4)), kept,
                       {mine.row(i), mine.column(j)});
-    return addProducts(k, cut.output, kept, right, first, end, sums, staging);
+    return addProducts(k, cut.output, kept, right, firstOut, first, end, sums, staging);
   }
 
   /// Stores this thread's part of [rows, head size] at `offset` with `width` between rows.
@@ -116,7 +116,8 @@ public:
     for (int64_t i = 0; i < cut.output.threadRows; ++i)
       k.when(row(i) < double(s.sequence), [&] {
         for (int64_t j = 0; j < columns; j += step) {
-          Expr index = offset + row(i) * double(width) + out.column(j);
+          Expr column = firstOut + out.column(j);
+          Expr index = offset + row(i) * double(width) + column;
           ArrayRef<Expr> some = values.slice(i * columns + j, step);
           auto write = [&] {
             if (inVectors)
@@ -124,10 +125,10 @@ public:
             else
               k.store(some[0], buffer, {index});
           };
-          if (s.headSize % 32 == 0)
+          if (s.headSize == cut.slices * cut.output.columns)
             write();
           else
-            k.when(out.column(j) < double(s.headSize), write);
+            k.when(column < double(s.headSize), write);
         }
       });
   }
@@ -148,7 +149,7 @@ public:
   const HeadCut &cut;
   ThreadTile mine;
   Value staging, kept; // shared memory
-  Expr sample, head, firstRow;
+  Expr sample, head, firstRow, firstOut;
 
 private:
   TileOperand operand(Value buffer, Expr offset, int64_t stride, bool isForScores) const {
@@ -165,14 +166,6 @@ double scaleOf(const AttentionShape &s) { return 1 / std::sqrt(double(s.headSize
 /// Of one product of [sequence, head size] with its like, for all heads.
 double productFlops(const AttentionShape &s) {
   return 2. * double(s.batch * s.heads * s.sequence) * double(s.sequence * s.headSize);
-}
-
-LogicalResult checkHead(Operation *op, const AttentionShape &s) {
-  if (s.headSize <= largestHead)
-    return success();
-  return op->emitOpError() << "has heads of size " << s.headSize
-                           << ", but generated CUDA kernels hold at most " << largestHead
-                           << "; use more heads";
 }
 
 //===----------------------------------------------------------------------===//
@@ -209,7 +202,7 @@ struct GradientUses {
 };
 
 void addQueryGradient(GpuKernels &kernels, const AttentionShape &s, const GradientUses &uses) {
-  HeadCut cut(s, /*hasTwoOutputs=*/false);
+  HeadCut cut(s, /*scoreTiles=*/2);
   kernels.add("queries", {uses.qkv, uses.logsumexp, uses.gradient, uses.sums, uses.result},
               Head::grid(s, cut), cut.block(), [&](GpuBuilder &k, ArrayRef<Value> buffers) {
     Value qkv = buffers[0], logsumexp = buffers[1], gradient = buffers[2], sums = buffers[3];
@@ -246,7 +239,7 @@ void addQueryGradient(GpuKernels &kernels, const AttentionShape &s, const Gradie
 /// dV, dK or both. Rows are keys, columns queries.
 void addKeyGradients(GpuKernels &kernels, const AttentionShape &s, const GradientUses &uses,
                      bool wantsValues, bool wantsKeys) {
-  HeadCut cut(s, wantsValues && wantsKeys);
+  HeadCut cut(s, wantsKeys ? 2 : 1);
   StringRef name = wantsValues && wantsKeys ? "keys_values" : wantsKeys ? "keys" : "values";
   double flops = productFlops(s) * (1 + (wantsValues ? 1 : 0) + (wantsKeys ? 2 : 0));
   kernels.add(name, {uses.qkv, uses.logsumexp, uses.gradient, uses.sums, uses.result},
@@ -304,9 +297,7 @@ void addKeyGradients(GpuKernels &kernels, const AttentionShape &s, const Gradien
 
 LogicalResult emitAttention(AttentionOp op, GpuKernels &kernels) {
   AttentionShape s = attentionShape(op);
-  if (failed(checkHead(op, s)))
-    return failure();
-  HeadCut cut(s, /*hasTwoOutputs=*/false);
+  HeadCut cut(s, /*scoreTiles=*/1);
   int64_t tokens = s.batch * s.sequence;
   kernels.add("", {kernels.operand(0, {tokens * 3 * s.width()}),
                    kernels.result(0, {tokens * s.width()}),
@@ -363,7 +354,8 @@ LogicalResult emitAttention(AttentionOp op, GpuKernels &kernels) {
       int64_t width = cut.output.threadColumns;
       for (int64_t j = 0; j < width; ++j)
         output[i * width + j] = output[i * width + j] / sum;
-      k.when((k.thread() % 8. == 0.) & (head.row(i) < double(s.sequence)), [&] {
+      Expr isMine = (k.thread() % 8. == 0.) & (head.firstOut == 0.); // one lane, one slice
+      k.when(isMine & (head.row(i) < double(s.sequence)), [&] {
         k.store(result[i] + k.log(sum), buffers[2], {head.rowIndex(head.row(i))});
       });
     }
@@ -374,8 +366,6 @@ LogicalResult emitAttention(AttentionOp op, GpuKernels &kernels) {
 
 LogicalResult emitAttentionGrad(AttentionGradOp op, GpuKernels &kernels) {
   AttentionShape s = attentionShape(op);
-  if (failed(checkHead(op, s)))
-    return failure();
   int64_t tokens = s.batch * s.sequence;
   BufferUse output = kernels.operand(1, {tokens * s.width()});
   GradientUses uses{kernels.operand(0, {tokens * 3 * s.width()}),
@@ -385,7 +375,8 @@ LogicalResult emitAttentionGrad(AttentionGradOp op, GpuKernels &kernels) {
                     kernels.result(0, {tokens * 3 * s.width()})};
   addRowSums(kernels, s, output, uses.gradient, uses.sums);
   addQueryGradient(kernels, s, uses);
-  if (s.headSize <= largestPair) {
+  // Both at once have the scores once, where a thread's registers can hold both.
+  if (s.headSize <= 64 && s.headSize % 4 == 0) {
     addKeyGradients(kernels, s, uses, /*wantsValues=*/true, /*wantsKeys=*/true);
   } else {
     addKeyGradients(kernels, s, uses, /*wantsValues=*/true, /*wantsKeys=*/false);

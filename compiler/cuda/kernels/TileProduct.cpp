@@ -229,9 +229,9 @@ SmallVector<Expr> sumProducts(GpuBuilder &k, const TileShape &tile, const TileOp
 }
 
 SmallVector<Expr> addProducts(GpuBuilder &k, const TileShape &tile, Value left,
-                              const TileOperand &b, Expr begin, Expr end, ArrayRef<Expr> sums,
-                              Value staging) {
-  SharedTile right(k, b, tile.columns, tile.depth, k.index(0), staging, 0);
+                              const TileOperand &b, Expr firstColumn, Expr begin, Expr end,
+                              ArrayRef<Expr> sums, Value staging) {
+  SharedTile right(k, b, tile.columns, tile.depth, firstColumn, staging, 0);
   ThreadTile mine(k, tile);
   return forSteps(k, tile, {&right}, begin, end, sums,
                   [&](Expr at, Expr half, MutableArrayRef<Expr> sums) {

@@ -72,7 +72,7 @@ llvm::SmallVector<Expr> sumProducts(GpuBuilder &k, const TileShape &tile, const 
 /// first depth being `begin`. A warp reads the rows of its own threads only. There is a barrier before
 /// it is read, and one after.
 llvm::SmallVector<Expr> addProducts(GpuBuilder &k, const TileShape &tile, mlir::Value left,
-                                    const TileOperand &b, Expr begin, Expr end,
+                                    const TileOperand &b, Expr firstColumn, Expr begin, Expr end,
                                     llvm::ArrayRef<Expr> sums, mlir::Value staging);
 
 } // namespace gc::cuda

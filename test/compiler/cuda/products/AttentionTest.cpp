@@ -145,7 +145,7 @@ TEST_P(Attention, ForwardAndGradient) {
 const Shape shapes[] = {
     {1, 1, 1, 1},   {1, 5, 1, 3},   {2, 17, 3, 16}, {1, 32, 2, 32},  {1, 33, 1, 11},
     {2, 65, 2, 64}, {1, 64, 1, 24}, {1, 67, 1, 96}, {1, 130, 1, 37}, {1, 40, 1, 128},
-    {1, 70, 1, 200}, // dK and dV apart
+    {1, 70, 1, 200}, // two slices
     {66, 33, 2, 8},  // 64 rows a block
 };
 INSTANTIATE_TEST_SUITE_P(Heads, Attention, testing::ValuesIn(shapes), [](const auto &info) {
