@@ -25,8 +25,13 @@ config.environment["OMP_WAIT_POLICY"] = "passive"
 # A folder with the emulated GPU's driver, for LD_LIBRARY_PATH.
 emulator = os.path.join(config.gc_build_dir, "lib", "emulator")
 config.substitutions.append(("%emulator", emulator))
-# %emulated COMMAND...: on a machine with the emulated GPU.
-config.substitutions.append(("%emulated", f"env LD_LIBRARY_PATH={emulator}"))
+# %emulated COMMAND...: on a machine with the emulated GPU, and no assembler on the way: PTX is all that
+# its driver takes, and compiling is faster so.
+unassembled = os.pathsep.join(folder for folder in config.environment["PATH"].split(os.pathsep)
+                              if not os.path.exists(os.path.join(folder, "ptxas")))
+config.substitutions.append(
+    ("%emulated",
+     f"env LD_LIBRARY_PATH={emulator} PATH={unassembled} CUDA_HOME= CUDA_PATH="))
 inputs = os.path.join(config.test_source_root, "tools", "Inputs")
 config.substitutions.append(("%exits", f"{sys.executable} {inputs}/exits.py"))
 config.substitutions.append(("%inputs", inputs))

@@ -87,7 +87,7 @@ void addDeviceFlags(CLI::App &app, Arguments &a) {
                "against the cpu device and cuDNN, memory and a short training, and a file to send back "
                "(--report, default gc-selftest-cuda.json)")
       ->group(group);
-  app.add_flag("--selftest-quick", a.selftestQuick, "The same on smaller networks")->group(group);
+  app.add_flag("--selftest-quick", a.selftestQuick, "The same on fewer and smaller networks")->group(group);
   app.add_option("--selftest-sections", a.selftestSections,
                  "Of the self-test of cuda only some, such as conformance,ops")
       ->delimiter(',')

@@ -88,10 +88,12 @@ public:
   }
 
 private:
-  using Outputs = std::map<std::string, Bytes>; // by the buffer's name
+  using Outputs = std::map<std::string, Bytes>; // by nameOf
 
+  /// Results of one op have one name; their sizes tell them apart.
   static std::string nameOf(const PlanStepper &plan, uint32_t buffer) {
-    return plan.buffer(buffer).name()->str();
+    const gc::plan::Buffer &b = plan.buffer(buffer);
+    return fmt::format("{}, {} bytes", b.name()->str(), b.bytes());
   }
 
   Result<Outputs> runTwin(const PlanStepper::Op &twin,
