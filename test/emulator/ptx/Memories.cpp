@@ -21,15 +21,14 @@ void SharedMemory::reset() {
 
 void SharedMemory::synchronise(uint32_t arrived, uint32_t waiting,
                                const std::vector<uint32_t> &times) {
-  ++now;
   std::vector<uint32_t> joined(warps);
   forLanes(arrived, [&](uint32_t warp) {
     for (uint32_t other = 0; other < warps; ++other)
       joined[other] = std::max(joined[other], seen(warp, other));
-    // One that waits does nothing until now; several readers of a granule have the last one's time.
-    joined[warp] = std::max(joined[warp], waiting >> warp & 1 ? now : times[warp]);
+    joined[warp] = std::max(joined[warp], times[warp]);
   });
   forLanes(waiting, [&](uint32_t warp) { std::copy(joined.begin(), joined.end(), &seen(warp, 0)); });
+  ++now;
 }
 
 void SharedMemory::race(uint64_t index, const char *what, uint32_t other, uint32_t lane) const {
