@@ -6,7 +6,8 @@ using namespace gc::emulator::ptx;
 
 namespace {
 
-void countSectors(Statistics &statistics, const uint64_t *addresses, uint32_t mask, uint32_t bytes) {
+void countSectors(Statistics &statistics, const uint64_t *addresses, uint32_t mask,
+                  uint32_t bytes) {
   uint64_t sectors[warpSize * 2];
   uint32_t count = 0;
   forLanes(mask, [&](uint32_t lane) {
@@ -21,8 +22,8 @@ void countSectors(Statistics &statistics, const uint64_t *addresses, uint32_t ma
   statistics.globalBytes += uint64_t(bytes) * std::popcount(mask);
 }
 
-/// 32 banks of 4 bytes. 8-byte accesses go in two halves of the warp, 16-byte ones in four quarters;
-/// each part takes as many wavefronts as the busiest bank has different words.
+/// 32 banks of 4 bytes. 8-byte accesses go in two halves of the warp, 16-byte ones in four
+/// quarters; each part takes as many wavefronts as the busiest bank has different words.
 void countConflicts(Statistics &statistics, const uint64_t *addresses, uint32_t mask,
                     uint32_t bytes) {
   uint32_t parts = std::max(1u, bytes / 4), lanes = warpSize / parts;
@@ -157,9 +158,15 @@ void gc::emulator::ptx::resolve(Warp &warp, const Instruction &in, uint32_t mask
   out.contiguous = false;
   uint32_t global = mask, shared = 0, local = 0, parameters = 0;
   switch (memory.space) {
-  case Space::Shared: std::swap(global, shared); break;
-  case Space::Local: std::swap(global, local); break;
-  case Space::Param: std::swap(global, parameters); break;
+  case Space::Shared:
+    std::swap(global, shared);
+    break;
+  case Space::Local:
+    std::swap(global, local);
+    break;
+  case Space::Param:
+    std::swap(global, parameters);
+    break;
   case Space::Generic:
     forLanes(mask, [&](uint32_t lane) {
       uint64_t window = addresses[lane] & windowMask;
@@ -174,13 +181,14 @@ void gc::emulator::ptx::resolve(Warp &warp, const Instruction &in, uint32_t mask
       }
     });
     break;
-  default: break;
+  default:
+    break;
   }
   if (global)
     resolveGlobal(warp, addresses, global, bytes, kind, out);
   if (shared)
-    resolveShared(warp, addresses, shared, bytes, kind,
-                  memory.strong || kind == AccessKind::Atomic, out);
+    resolveShared(warp, addresses, shared, bytes, kind, memory.strong || kind == AccessKind::Atomic,
+                  out);
   forLanes(local, [&](uint32_t lane) {
     if (kind == AccessKind::Atomic) // reads and writes
       warp.local.access(addresses[lane], bytes, false, lane);

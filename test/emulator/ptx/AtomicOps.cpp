@@ -10,23 +10,48 @@ using namespace gc::emulator::ptx;
 
 namespace {
 
-struct Add { template <class T> static T apply(T old, T b, T) { return old + b; } };
+struct Add {
+  template <class T> static T apply(T old, T b, T) { return old + b; }
+};
 struct AddNarrow {
   static Half apply(Half old, Half b, Half) { return narrowTo<Half>(widen(old) + widen(b)); }
-  static Bfloat apply(Bfloat old, Bfloat b, Bfloat) { return narrowTo<Bfloat>(widen(old) + widen(b)); }
+  static Bfloat apply(Bfloat old, Bfloat b, Bfloat) {
+    return narrowTo<Bfloat>(widen(old) + widen(b));
+  }
 };
 /// In global memory, subnormal numbers are flushed.
-struct AddFlushing { static float apply(float old, float b, float) { return flush(flush(old) + flush(b)); } };
-struct Minimum { template <class T> static T apply(T old, T b, T) { return std::min(old, b); } };
-struct Maximum { template <class T> static T apply(T old, T b, T) { return std::max(old, b); } };
-struct And { template <class T> static T apply(T old, T b, T) { return old & b; } };
-struct Or { template <class T> static T apply(T old, T b, T) { return old | b; } };
-struct Xor { template <class T> static T apply(T old, T b, T) { return old ^ b; } };
-struct Exchange { template <class T> static T apply(T, T b, T) { return b; } };
-struct CompareAndSwap { template <class T> static T apply(T old, T b, T c) { return old == b ? c : old; } };
-struct Increment { static uint32_t apply(uint32_t old, uint32_t b, uint32_t) { return old >= b ? 0 : old + 1; } };
-struct Decrement { static uint32_t apply(uint32_t old, uint32_t b, uint32_t) {
-  return old == 0 || old > b ? b : old - 1; } };
+struct AddFlushing {
+  static float apply(float old, float b, float) { return flush(flush(old) + flush(b)); }
+};
+struct Minimum {
+  template <class T> static T apply(T old, T b, T) { return std::min(old, b); }
+};
+struct Maximum {
+  template <class T> static T apply(T old, T b, T) { return std::max(old, b); }
+};
+struct And {
+  template <class T> static T apply(T old, T b, T) { return old & b; }
+};
+struct Or {
+  template <class T> static T apply(T old, T b, T) { return old | b; }
+};
+struct Xor {
+  template <class T> static T apply(T old, T b, T) { return old ^ b; }
+};
+struct Exchange {
+  template <class T> static T apply(T, T b, T) { return b; }
+};
+struct CompareAndSwap {
+  template <class T> static T apply(T old, T b, T c) { return old == b ? c : old; }
+};
+struct Increment {
+  static uint32_t apply(uint32_t old, uint32_t b, uint32_t) { return old >= b ? 0 : old + 1; }
+};
+struct Decrement {
+  static uint32_t apply(uint32_t old, uint32_t b, uint32_t) {
+    return old == 0 || old > b ? b : old - 1;
+  }
+};
 
 /// Sources: address, b and, of cas, c.
 template <class T, class Op, uint32_t PerLane = 1>
@@ -66,13 +91,20 @@ Handler handlerOf(Builder &b, size_t operation, Type type) {
   switch (operation) {
   case 0:
     switch (type) {
-    case Type::F32: return addFloat;
-    case Type::F64: return atomic<double, Add>;
-    case Type::F16: return atomic<Half, AddNarrow>;
-    case Type::BF16: return atomic<Bfloat, AddNarrow>;
-    case Type::F16x2: return atomic<Half, AddNarrow, 2>;
-    case Type::BF16x2: return atomic<Bfloat, AddNarrow, 2>;
-    default: return wide ? atomic<uint64_t, Add> : atomic<uint32_t, Add>;
+    case Type::F32:
+      return addFloat;
+    case Type::F64:
+      return atomic<double, Add>;
+    case Type::F16:
+      return atomic<Half, AddNarrow>;
+    case Type::BF16:
+      return atomic<Bfloat, AddNarrow>;
+    case Type::F16x2:
+      return atomic<Half, AddNarrow, 2>;
+    case Type::BF16x2:
+      return atomic<Bfloat, AddNarrow, 2>;
+    default:
+      return wide ? atomic<uint64_t, Add> : atomic<uint32_t, Add>;
     }
   case 1:
     if (isSigned(type))
@@ -82,16 +114,22 @@ Handler handlerOf(Builder &b, size_t operation, Type type) {
     if (isSigned(type))
       return wide ? atomic<int64_t, Maximum> : atomic<int32_t, Maximum>;
     return wide ? atomic<uint64_t, Maximum> : atomic<uint32_t, Maximum>;
-  case 3: return wide ? atomic<uint64_t, And> : atomic<uint32_t, And>;
-  case 4: return wide ? atomic<uint64_t, Or> : atomic<uint32_t, Or>;
-  case 5: return wide ? atomic<uint64_t, Xor> : atomic<uint32_t, Xor>;
-  case 6: return wide ? atomic<uint64_t, Exchange> : atomic<uint32_t, Exchange>;
+  case 3:
+    return wide ? atomic<uint64_t, And> : atomic<uint32_t, And>;
+  case 4:
+    return wide ? atomic<uint64_t, Or> : atomic<uint32_t, Or>;
+  case 5:
+    return wide ? atomic<uint64_t, Xor> : atomic<uint32_t, Xor>;
+  case 6:
+    return wide ? atomic<uint64_t, Exchange> : atomic<uint32_t, Exchange>;
   case 7:
     return wide                ? atomic<uint64_t, CompareAndSwap>
            : sizeOf(type) == 4 ? atomic<uint32_t, CompareAndSwap>
                                : atomic<uint16_t, CompareAndSwap>;
-  case 8: return atomic<uint32_t, Increment>;
-  case 9: return atomic<uint32_t, Decrement>;
+  case 8:
+    return atomic<uint32_t, Increment>;
+  case 9:
+    return atomic<uint32_t, Decrement>;
   }
   b.fail("unknown operation");
 }
@@ -116,13 +154,21 @@ void decodeAtomic(Builder &b) {
                        Type::BF16, Type::F16x2, Type::BF16x2});
     break;
   case 1:
-  case 2: type = b.takeType({Type::U32, Type::S32, Type::U64, Type::S64}); break;
-  case 7: type = b.takeType({Type::B16, Type::B32, Type::B64}); break;
+  case 2:
+    type = b.takeType({Type::U32, Type::S32, Type::U64, Type::S64});
+    break;
+  case 7:
+    type = b.takeType({Type::B16, Type::B32, Type::B64});
+    break;
   case 8:
-  case 9: type = b.takeType({Type::U32}); break;
-  default: type = b.takeType({Type::B32, Type::B64});
+  case 9:
+    type = b.takeType({Type::U32});
+    break;
+  default:
+    type = b.takeType({Type::B32, Type::B64});
   }
-  bool narrow = type == Type::F16 || type == Type::BF16 || type == Type::F16x2 || type == Type::BF16x2;
+  bool narrow =
+      type == Type::F16 || type == Type::BF16 || type == Type::F16x2 || type == Type::BF16x2;
   if (noftz != narrow)
     b.fail("modifier '.noftz' belongs to f16 and bf16, and only to them");
   memory.bytes = sizeOf(type);

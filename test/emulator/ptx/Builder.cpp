@@ -58,7 +58,8 @@ Type Builder::takeType(std::initializer_list<Type> allowed) {
   std::string name = nextModifier();
   auto type = typeNamed(name);
   if (!type || std::find(allowed.begin(), allowed.end(), *type) == allowed.end())
-    fail(name.empty() ? "a type is missing" : "modifier or type '." + name + "' is not supported here");
+    fail(name.empty() ? "a type is missing"
+                      : "modifier or type '." + name + "' is not supported here");
   ++nextModifierIndex_;
   return *type;
 }
@@ -74,10 +75,6 @@ const Expression &Builder::takeOperand() {
   if (!operandsLeft())
     fail("too few operands");
   return statement.operands[nextOperand++];
-}
-
-bool Builder::nextIsPair() const {
-  return operandsLeft() && statement.operands[nextOperand].kind == Expression::Kind::Pair;
 }
 
 bool Builder::nextIsConstant() const {
@@ -156,7 +153,8 @@ void Builder::sourceOf(const Expression &expression, Type type) {
       fail("a whole number is not a floating-point operand");
     uint32_t bits = bytes * 8;
     if (bits && bits < 64 && (value < -(int64_t(1) << (bits - 1)) || value >= int64_t(1) << bits))
-      fail("immediate " + std::to_string(value) + " does not fit " + std::to_string(bits) + " bits");
+      fail("immediate " + std::to_string(value) + " does not fit " + std::to_string(bits) +
+           " bits");
     uint64_t mask = bits < 64 ? (uint64_t(1) << bits) - 1 : ~uint64_t(0);
     operands.push_back(decoder.constant(bits ? expression.bits & mask : expression.bits, bytes));
     return;
@@ -199,8 +197,8 @@ void Builder::vectorDestination(Type type, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
     const Expression &each = vector ? all.children[i] : all;
     uint32_t width = each.name == "_" ? std::max(2u, sizeOf(type)) : widthOf(each);
-    if (width < sizeOf(type) || (i && each.name != "_" && width != instruction.registerBytes &&
-                                 widthSet))
+    if (width < sizeOf(type) ||
+        (i && each.name != "_" && width != instruction.registerBytes && widthSet))
       fail("register '" + each.name + "' has the wrong width");
     if (each.name != "_" || !widthSet)
       instruction.registerBytes = width;
@@ -282,13 +280,12 @@ void Builder::finish() {
     fail("too many operands");
   const MemoryMode &memory = instruction.memory;
   if (memory.bytes && (memory.space == Space::Shared || memory.space == Space::Generic))
-    decoder.kernel.sharedGranule =
-        std::min<uint32_t>(decoder.kernel.sharedGranule, memory.bytes);
+    decoder.kernel.sharedGranule = std::min<uint32_t>(decoder.kernel.sharedGranule, memory.bytes);
 }
 
 Decode gc::emulator::ptx::decoderOf(std::string_view opcode) {
-  for (auto family : {integerDecoder, floatDecoder, comparisonDecoder, moveDecoder, memoryDecoder,
-                      atomicDecoder, warpDecoder})
+  for (auto family : {integerDecoder, bitDecoder, floatDecoder, comparisonDecoder, moveDecoder,
+                      memoryDecoder, atomicDecoder, warpDecoder})
     if (Decode found = family(opcode))
       return found;
   return nullptr;

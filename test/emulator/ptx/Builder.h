@@ -1,7 +1,8 @@
 //===- Builder.h - one instruction on its way from text to handler ---------===//
 //
-// The families of instructions (IntegerOps.cpp, FloatOps.cpp, …) take the modifiers and operands that
-// they know; what is left over in the end is an error. So no modifier is ever skipped by accident.
+// The families of instructions (IntegerOps.cpp, FloatOps.cpp, …) take the modifiers and operands
+// that they know; what is left over in the end is an error. So no modifier is ever skipped by
+// accident.
 //===----------------------------------------------------------------------===//
 #pragma once
 
@@ -30,7 +31,8 @@ public:
   /// Whether the last modifier is a floating-point type, packed ones included.
   bool isFloatingPoint() const;
 
-  /// The next operand. A source of `type` may be a register of that width, an immediate or a symbol.
+  /// The next operand. A source of `type` may be a register of that width, an immediate or a
+  /// symbol.
   void destination(Type type);
   void source(Type type);
   /// Registers of any width not below `type`: ld, st, cvt. The first one sets registerBytes, the
@@ -50,7 +52,6 @@ public:
   bool nextIsConstant() const;
   size_t operandsLeft() const { return statement.operands.size() - nextOperand; }
   const Expression &takeOperand();
-  bool nextIsPair() const;
   void destinationOf(const Expression &expression, Type type);
   void sourceOf(const Expression &expression, Type type);
   uint32_t widthOf(const Expression &expression) const; ///< of a register in bytes, or 0
@@ -77,6 +78,7 @@ Decode decoderOf(std::string_view opcode);
 
 /// Each returns the decoder of an opcode of its family, or null.
 Decode integerDecoder(std::string_view opcode);
+Decode bitDecoder(std::string_view opcode);
 Decode floatDecoder(std::string_view opcode);
 Decode comparisonDecoder(std::string_view opcode);
 Decode moveDecoder(std::string_view opcode);

@@ -8,14 +8,30 @@ using namespace gc::emulator::ptx;
 namespace {
 
 // Ordered comparisons are false with a NaN, unordered ones true. `ne` is ordered as well.
-struct Eq { template <class C> static bool apply(C a, C b) { return a == b; } };
-struct Ne { template <class C> static bool apply(C a, C b) { return a < b || a > b; } };
-struct Lt { template <class C> static bool apply(C a, C b) { return a < b; } };
-struct Le { template <class C> static bool apply(C a, C b) { return a <= b; } };
-struct Gt { template <class C> static bool apply(C a, C b) { return a > b; } };
-struct Ge { template <class C> static bool apply(C a, C b) { return a >= b; } };
-template <class Opposite> struct Unless { template <class C> static bool apply(C a, C b) { return !Opposite::apply(a, b); } };
-struct Num { template <class C> static bool apply(C a, C b) { return a == a && b == b; } };
+struct Eq {
+  template <class C> static bool apply(C a, C b) { return a == b; }
+};
+struct Ne {
+  template <class C> static bool apply(C a, C b) { return a < b || a > b; }
+};
+struct Lt {
+  template <class C> static bool apply(C a, C b) { return a < b; }
+};
+struct Le {
+  template <class C> static bool apply(C a, C b) { return a <= b; }
+};
+struct Gt {
+  template <class C> static bool apply(C a, C b) { return a > b; }
+};
+struct Ge {
+  template <class C> static bool apply(C a, C b) { return a >= b; }
+};
+template <class Opposite> struct Unless {
+  template <class C> static bool apply(C a, C b) { return !Opposite::apply(a, b); }
+};
+struct Num {
+  template <class C> static bool apply(C a, C b) { return a == a && b == b; }
+};
 
 /// Comparison of one type; the lanes for which it holds.
 using Compare = uint32_t (*)(Warp &, const Instruction &);
@@ -34,7 +50,8 @@ template <class T, class Op> uint32_t compare(Warp &warp, const Instruction &in)
           *b = warp.row<T>(in.operands[in.destinations + 1]);
   if constexpr (std::is_same_v<T, float>)
     if (in.mode.ftz)
-      return lanesWhere([=](uint32_t i) { return Op::apply(value(a[i], true), value(b[i], true)); });
+      return lanesWhere(
+          [=](uint32_t i) { return Op::apply(value(a[i], true), value(b[i], true)); });
   return lanesWhere([=](uint32_t i) { return Op::apply(value(a[i], false), value(b[i], false)); });
 }
 
@@ -42,10 +59,14 @@ template <class T, class Op> uint32_t compare(Warp &warp, const Instruction &in)
 enum Combine { Alone, WithAnd, WithOr, WithXor };
 uint32_t combined(Warp &warp, const Instruction &in, uint32_t holds) {
   switch (in.immediate) {
-  case WithAnd: return holds & warp.predicateSource(in, 2);
-  case WithOr: return holds | warp.predicateSource(in, 2);
-  case WithXor: return holds ^ warp.predicateSource(in, 2);
-  default: return holds;
+  case WithAnd:
+    return holds & warp.predicateSource(in, 2);
+  case WithOr:
+    return holds | warp.predicateSource(in, 2);
+  case WithXor:
+    return holds ^ warp.predicateSource(in, 2);
+  default:
+    return holds;
   }
 }
 
@@ -69,33 +90,52 @@ template <class Op> Handler forType(Type type, bool predicates) {
     return predicates ? setPredicates<decltype(t), Op> : setValue<decltype(t), Op>;
   };
   switch (type) {
-  case Type::F16: return pick(Half());
-  case Type::BF16: return pick(Bfloat());
-  case Type::F32: return pick(float());
-  case Type::F64: return pick(double());
-  default: return forInteger(type, pick);
+  case Type::F16:
+    return pick(Half());
+  case Type::BF16:
+    return pick(Bfloat());
+  case Type::F32:
+    return pick(float());
+  case Type::F64:
+    return pick(double());
+  default:
+    return forInteger(type, pick);
   }
 }
 
 Handler forComparison(Builder &b, const std::string &name, Type type, bool predicates) {
   bool floating = isFloat(type), bits = type == Type::B16 || type == Type::B32 || type == Type::B64;
-  if (name == "eq") return forType<Eq>(type, predicates);
-  if (name == "ne") return forType<Ne>(type, predicates);
+  if (name == "eq")
+    return forType<Eq>(type, predicates);
+  if (name == "ne")
+    return forType<Ne>(type, predicates);
   if (!bits) {
-    if (name == "lt" || (name == "lo" && !floating)) return forType<Lt>(type, predicates);
-    if (name == "le" || (name == "ls" && !floating)) return forType<Le>(type, predicates);
-    if (name == "gt" || (name == "hi" && !floating)) return forType<Gt>(type, predicates);
-    if (name == "ge" || (name == "hs" && !floating)) return forType<Ge>(type, predicates);
+    if (name == "lt" || (name == "lo" && !floating))
+      return forType<Lt>(type, predicates);
+    if (name == "le" || (name == "ls" && !floating))
+      return forType<Le>(type, predicates);
+    if (name == "gt" || (name == "hi" && !floating))
+      return forType<Gt>(type, predicates);
+    if (name == "ge" || (name == "hs" && !floating))
+      return forType<Ge>(type, predicates);
   }
   if (floating) {
-    if (name == "equ") return forType<Unless<Ne>>(type, predicates);
-    if (name == "neu") return forType<Unless<Eq>>(type, predicates);
-    if (name == "ltu") return forType<Unless<Ge>>(type, predicates);
-    if (name == "leu") return forType<Unless<Gt>>(type, predicates);
-    if (name == "gtu") return forType<Unless<Le>>(type, predicates);
-    if (name == "geu") return forType<Unless<Lt>>(type, predicates);
-    if (name == "num") return forType<Num>(type, predicates);
-    if (name == "nan") return forType<Unless<Num>>(type, predicates);
+    if (name == "equ")
+      return forType<Unless<Ne>>(type, predicates);
+    if (name == "neu")
+      return forType<Unless<Eq>>(type, predicates);
+    if (name == "ltu")
+      return forType<Unless<Ge>>(type, predicates);
+    if (name == "leu")
+      return forType<Unless<Gt>>(type, predicates);
+    if (name == "gtu")
+      return forType<Unless<Le>>(type, predicates);
+    if (name == "geu")
+      return forType<Unless<Lt>>(type, predicates);
+    if (name == "num")
+      return forType<Num>(type, predicates);
+    if (name == "nan")
+      return forType<Unless<Num>>(type, predicates);
   }
   b.fail("comparison '." + name + "' does not exist for this type");
 }
@@ -115,9 +155,9 @@ void decodeSet(Builder &b) {
     b.instruction.mode.integral = result == Type::F32; // a result of 1.0, not of all ones
     b.destination(result);
   }
-  Type type = b.takeType({Type::B16, Type::B32, Type::B64, Type::U16, Type::U32, Type::U64,
-                          Type::S16, Type::S32, Type::S64, Type::F16, Type::BF16, Type::F32,
-                          Type::F64});
+  Type type =
+      b.takeType({Type::B16, Type::B32, Type::B64, Type::U16, Type::U32, Type::U64, Type::S16,
+                  Type::S32, Type::S64, Type::F16, Type::BF16, Type::F32, Type::F64});
   if (b.instruction.mode.ftz && type != Type::F32)
     b.fail("modifier '.ftz' is supported for .f32 only");
   b.source(type);
@@ -142,14 +182,17 @@ template <class T, class C> void selectBySign(Warp &warp, const Instruction &in,
 }
 
 constexpr std::initializer_list<Type> selectable = {
-    Type::B16, Type::B32, Type::B64, Type::U16, Type::U32, Type::U64, Type::S16,
+    Type::B16, Type::B32, Type::B64, Type::U16,  Type::U32, Type::U64, Type::S16,
     Type::S32, Type::S64, Type::F16, Type::BF16, Type::F32, Type::F64};
 
 template <class F> Handler forWidth(Type type, F f) {
   switch (sizeOf(type)) {
-  case 2: return f(uint16_t());
-  case 4: return f(uint32_t());
-  default: return f(uint64_t());
+  case 2:
+    return f(uint16_t());
+  case 4:
+    return f(uint32_t());
+  default:
+    return f(uint64_t());
   }
 }
 

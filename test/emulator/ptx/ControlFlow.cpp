@@ -1,7 +1,7 @@
 // Where divergent branches join again: the nearest instruction that all ways to the end pass.
 //
-// Lanes that exit vanish. So an early `ret` must not keep the others from joining: only the last exit
-// of the text counts as the end, and ways that end elsewhere are left out.
+// Lanes that exit vanish. So an early `ret` must not keep the others from joining: only the last
+// exit of the text counts as the end, and ways that end elsewhere are left out.
 #include "test/emulator/ptx/Program.h"
 
 #include <algorithm>
@@ -115,7 +115,8 @@ std::vector<uint32_t> postDominators(const Graph &graph, uint32_t exit) {
 
 void gc::emulator::ptx::findReconvergence(std::vector<Instruction> &code) {
   Graph graph = blocksOf(code);
-  // The last exit that the start can reach: the decoder ends every kernel with one that may be dead.
+  // The last exit that the start can reach: the decoder ends every kernel with one that may be
+  // dead.
   std::vector<bool> reachable(graph.first.size());
   std::vector<uint32_t> work{0};
   reachable[0] = true;

@@ -10,16 +10,20 @@ using namespace gc::emulator::ptx;
 
 namespace {
 
-constexpr std::initializer_list<Type> convertible = {
-    Type::U8,  Type::U16, Type::U32, Type::U64,  Type::S8,  Type::S16,
-    Type::S32, Type::S64, Type::F16, Type::BF16, Type::F32, Type::F64};
+constexpr std::initializer_list<Type> convertible = {Type::U8,  Type::U16,  Type::U32, Type::U64,
+                                                     Type::S8,  Type::S16,  Type::S32, Type::S64,
+                                                     Type::F16, Type::BF16, Type::F32, Type::F64};
 
 double toDouble(Type type, uint64_t bits) {
   switch (type) {
-  case Type::F16: return widen(Half{uint16_t(bits)});
-  case Type::BF16: return widen(Bfloat{uint16_t(bits)});
-  case Type::F32: return std::bit_cast<float>(uint32_t(bits));
-  default: return std::bit_cast<double>(bits);
+  case Type::F16:
+    return widen(Half{uint16_t(bits)});
+  case Type::BF16:
+    return widen(Bfloat{uint16_t(bits)});
+  case Type::F32:
+    return std::bit_cast<float>(uint32_t(bits));
+  default:
+    return std::bit_cast<double>(bits);
   }
 }
 struct Format {
@@ -27,10 +31,14 @@ struct Format {
 };
 Format formatOf(Type type) {
   switch (type) {
-  case Type::F16: return {10, 5};
-  case Type::BF16: return {7, 8};
-  case Type::F32: return {23, 8};
-  default: return {52, 11};
+  case Type::F16:
+    return {10, 5};
+  case Type::BF16:
+    return {7, 8};
+  case Type::F32:
+    return {23, 8};
+  default:
+    return {52, 11};
   }
 }
 uint64_t fromDouble(Type type, double value, Rounding rounding) {
@@ -42,19 +50,21 @@ uint64_t fromDouble(Type type, double value, Rounding rounding) {
 
 double toWhole(double value, Rounding rounding) {
   switch (rounding) {
-  case Rounding::Zero: return std::trunc(value);
-  case Rounding::Down: return std::floor(value);
-  case Rounding::Up: return std::ceil(value);
-  default: return std::nearbyint(value); // to even
+  case Rounding::Zero:
+    return std::trunc(value);
+  case Rounding::Down:
+    return std::floor(value);
+  case Rounding::Up:
+    return std::ceil(value);
+  default:
+    return std::nearbyint(value); // to even
   }
 }
 
 __int128 lowest(Type type) {
   return isSigned(type) ? -(__int128(1) << (8 * sizeOf(type) - 1)) : __int128(0);
 }
-__int128 highest(Type type) {
-  return (__int128(1) << (8 * sizeOf(type) - isSigned(type))) - 1;
-}
+__int128 highest(Type type) { return (__int128(1) << (8 * sizeOf(type) - isSigned(type))) - 1; }
 
 /// Out of range: the nearest number. NaN: zero, or the top bit alone where 64 bits are involved.
 uint64_t wholeFromDouble(Type from, Type to, double value, Rounding rounding) {
@@ -119,7 +129,8 @@ uint64_t convert(Type from, Type to, uint64_t bits, const FloatMode &mode) {
 
 /// Any pair of types, any width of registers. immediate: the types and the source register's bytes.
 void convertAny(Warp &warp, const Instruction &in, uint32_t mask) {
-  auto from = static_cast<Type>(in.immediate & 0xFF), to = static_cast<Type>(in.immediate >> 8 & 0xFF);
+  auto from = static_cast<Type>(in.immediate & 0xFF),
+       to = static_cast<Type>(in.immediate >> 8 & 0xFF);
   uint32_t sourceBytes = in.immediate >> 16, resultBytes = in.registerBytes;
   const std::byte *source = warp.row<std::byte>(in.operands[1]);
   std::byte *result = warp.row<std::byte>(in.operands[0]);
@@ -146,18 +157,26 @@ template <class D, class S> void convertRow(Warp &warp, const Instruction &in, u
 }
 
 Handler plainHandler(Type from, Type to) {
-  if (from == Type::F32 && to == Type::F16) return convertRow<Half, float>;
-  if (from == Type::F32 && to == Type::BF16) return convertRow<Bfloat, float>;
-  if (from == Type::F32 && to == Type::F64) return convertRow<double, float>;
-  if (from == Type::F16 && to == Type::F32) return convertRow<float, Half>;
-  if (from == Type::BF16 && to == Type::F32) return convertRow<float, Bfloat>;
-  if (from == Type::F64 && to == Type::F32) return convertRow<float, double>;
+  if (from == Type::F32 && to == Type::F16)
+    return convertRow<Half, float>;
+  if (from == Type::F32 && to == Type::BF16)
+    return convertRow<Bfloat, float>;
+  if (from == Type::F32 && to == Type::F64)
+    return convertRow<double, float>;
+  if (from == Type::F16 && to == Type::F32)
+    return convertRow<float, Half>;
+  if (from == Type::BF16 && to == Type::F32)
+    return convertRow<float, Bfloat>;
+  if (from == Type::F64 && to == Type::F32)
+    return convertRow<float, double>;
   if (isFloat(from) || to == Type::F16 || to == Type::BF16)
     return nullptr;
   return forInteger(from, [&](auto s) -> Handler {
     using S = decltype(s);
-    if (to == Type::F32) return convertRow<float, S>;
-    if (to == Type::F64) return convertRow<double, S>;
+    if (to == Type::F32)
+      return convertRow<float, S>;
+    if (to == Type::F64)
+      return convertRow<double, S>;
     return forInteger(to, [](auto d) -> Handler { return convertRow<decltype(d), S>; });
   });
 }

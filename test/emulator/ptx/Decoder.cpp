@@ -31,8 +31,8 @@ void FunctionDecoder::decode() {
   layOutParameters();
   layOutShared();
   const uint32_t *max = function.maxThreads, *required = function.requiredThreads;
-  kernel.info.maxThreads = required[0] ? required[0] * required[1] * required[2]
-                                       : max[0] * max[1] * max[2];
+  kernel.info.maxThreads =
+      required[0] ? required[0] * required[1] * required[2] : max[0] * max[1] * max[2];
   std::copy_n(required, 3, kernel.info.requiredThreads);
 
   decodeBody(function, parameters);
@@ -199,7 +199,8 @@ void FunctionDecoder::declare(const Declaration &declaration, const Function &fr
     symbol.address = allocateLocal(declaration);
     break;
   default:
-    fail(declaration.line, "variable '" + declaration.name + "' must be declared outside functions");
+    fail(declaration.line,
+         "variable '" + declaration.name + "' must be declared outside functions");
   }
   scopes[open.back()].symbols[declaration.name] = symbol;
 }
@@ -236,8 +237,7 @@ bool FunctionDecoder::control(const Statement &each) {
       returns.push_back(kernel.code.size());
       builder.instruction.kind = Instruction::Kind::Branch;
     } else
-      builder.instruction.kind =
-          name == "trap" ? Instruction::Kind::Trap : Instruction::Kind::Exit;
+      builder.instruction.kind = name == "trap" ? Instruction::Kind::Trap : Instruction::Kind::Exit;
     builder.finish();
     append(builder);
   }
@@ -368,17 +368,28 @@ Operand FunctionDecoder::constant(uint64_t bits, uint32_t bytes) {
 
 std::optional<Operand> FunctionDecoder::special(const std::string &name, uint32_t &bytes) {
   static const std::map<std::string, Special> names = {
-      {"%tid.x", Special::TidX},         {"%tid.y", Special::TidY},
-      {"%tid.z", Special::TidZ},         {"%ntid.x", Special::NtidX},
-      {"%ntid.y", Special::NtidY},       {"%ntid.z", Special::NtidZ},
-      {"%ctaid.x", Special::CtaidX},     {"%ctaid.y", Special::CtaidY},
-      {"%ctaid.z", Special::CtaidZ},     {"%nctaid.x", Special::NctaidX},
-      {"%nctaid.y", Special::NctaidY},   {"%nctaid.z", Special::NctaidZ},
-      {"%laneid", Special::LaneId},      {"%warpid", Special::WarpId},
-      {"%nwarpid", Special::NwarpId},    {"%smid", Special::SmId},
-      {"%nsmid", Special::NsmId},        {"%gridid", Special::GridId},
-      {"%lanemask_eq", Special::LanemaskEq}, {"%lanemask_le", Special::LanemaskLe},
-      {"%lanemask_lt", Special::LanemaskLt}, {"%lanemask_ge", Special::LanemaskGe},
+      {"%tid.x", Special::TidX},
+      {"%tid.y", Special::TidY},
+      {"%tid.z", Special::TidZ},
+      {"%ntid.x", Special::NtidX},
+      {"%ntid.y", Special::NtidY},
+      {"%ntid.z", Special::NtidZ},
+      {"%ctaid.x", Special::CtaidX},
+      {"%ctaid.y", Special::CtaidY},
+      {"%ctaid.z", Special::CtaidZ},
+      {"%nctaid.x", Special::NctaidX},
+      {"%nctaid.y", Special::NctaidY},
+      {"%nctaid.z", Special::NctaidZ},
+      {"%laneid", Special::LaneId},
+      {"%warpid", Special::WarpId},
+      {"%nwarpid", Special::NwarpId},
+      {"%smid", Special::SmId},
+      {"%nsmid", Special::NsmId},
+      {"%gridid", Special::GridId},
+      {"%lanemask_eq", Special::LanemaskEq},
+      {"%lanemask_le", Special::LanemaskLe},
+      {"%lanemask_lt", Special::LanemaskLt},
+      {"%lanemask_ge", Special::LanemaskGe},
       {"%lanemask_gt", Special::LanemaskGt},
       {"%dynamic_smem_size", Special::DynamicSmemSize},
       {"%total_smem_size", Special::TotalSmemSize}};

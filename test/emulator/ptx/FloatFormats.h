@@ -51,11 +51,20 @@ inline uint64_t roundTo(int mantissa, int exponent, bool negative, uint64_t magn
   constexpr uint64_t half = uint64_t(1) << 63;
   bool inexact = rest != 0 || sticky, up = false;
   switch (rounding) {
-  case Rounding::Nearest: up = rest > half || (rest == half && (kept & 1)); break;
-  case Rounding::NearestAway: up = rest >= half; break;
-  case Rounding::Zero: break;
-  case Rounding::Down: up = negative && inexact; break;
-  case Rounding::Up: up = !negative && inexact; break;
+  case Rounding::Nearest:
+    up = rest > half || (rest == half && (kept & 1));
+    break;
+  case Rounding::NearestAway:
+    up = rest >= half;
+    break;
+  case Rounding::Zero:
+    break;
+  case Rounding::Down:
+    up = negative && inexact;
+    break;
+  case Rounding::Up:
+    up = !negative && inexact;
+    break;
   }
   // The implicit bit of a normal number adds one to the exponent field; a carry does the rest.
   uint64_t infinity = ((uint64_t(1) << exponent) - 1) << mantissa;
@@ -107,8 +116,6 @@ inline double addToOdd(double a, double b) {
   return std::bit_cast<double>(away ? bits + 1 : bits - 1);
 }
 
-inline float flush(float x) {
-  return std::fabs(x) < 0x1p-126f ? std::copysign(0.0f, x) : x;
-}
+inline float flush(float x) { return std::fabs(x) < 0x1p-126f ? std::copysign(0.0f, x) : x; }
 
 } // namespace gc::emulator::ptx

@@ -1,5 +1,6 @@
-// Floating-point arithmetic. add, sub, mul, fma, div, rcp and sqrt round correctly in all modes; the
-// approximations are computed by the C library (at most 1 ulp off), well within what PTX allows.
+// Floating-point arithmetic. add, sub, mul, fma, div, rcp and sqrt round correctly in all modes;
+// the approximations are computed by the C library (at most 1 ulp off), well within what PTX
+// allows.
 #include "test/emulator/ptx/Builder.h"
 #include "test/emulator/ptx/FloatFormats.h"
 #include "test/emulator/ptx/LaneLoops.h"
@@ -16,29 +17,65 @@ constexpr std::initializer_list<Type> allTypes = {Type::F16,   Type::BF16,   Typ
 
 // On float or double. f16 and bf16 are computed in float, whose 24 bits make the second rounding
 // harmless for one operation; fma needs more care.
-struct Add { template <class C> static C apply(C a, C b) { return a + b; } };
-struct Subtract { template <class C> static C apply(C a, C b) { return a - b; } };
-struct Multiply { template <class C> static C apply(C a, C b) { return a * b; } };
-struct Divide { template <class C> static C apply(C a, C b) { return a / b; } };
-struct DivideApproximately { static float apply(float a, float b) {
-  if (std::fabs(b) > 0x1p126f && std::isfinite(b)) // the reciprocal is flushed
-    return std::isfinite(a) ? std::copysign(0.0f, a) * std::copysign(1.0f, b) : NAN;
-  return a / b; } };
-struct Fma { template <class C> static C apply(C a, C b, C c) { return std::fma(a, b, c); } };
-struct Reciprocal { template <class C> static C apply(C a) { return C(1) / a; } };
-struct SquareRoot { template <class C> static C apply(C a) { return std::sqrt(a); } };
-struct ReciprocalRoot { template <class C> static C apply(C a) {
-  return static_cast<C>(1 / std::sqrt(static_cast<double>(a))); } };
+struct Add {
+  template <class C> static C apply(C a, C b) { return a + b; }
+};
+struct Subtract {
+  template <class C> static C apply(C a, C b) { return a - b; }
+};
+struct Multiply {
+  template <class C> static C apply(C a, C b) { return a * b; }
+};
+struct Divide {
+  template <class C> static C apply(C a, C b) { return a / b; }
+};
+struct DivideApproximately {
+  static float apply(float a, float b) {
+    if (std::fabs(b) > 0x1p126f && std::isfinite(b)) // the reciprocal is flushed
+      return std::isfinite(a) ? std::copysign(0.0f, a) * std::copysign(1.0f, b) : NAN;
+    return a / b;
+  }
+};
+struct Fma {
+  template <class C> static C apply(C a, C b, C c) { return std::fma(a, b, c); }
+};
+struct Reciprocal {
+  template <class C> static C apply(C a) { return C(1) / a; }
+};
+struct SquareRoot {
+  template <class C> static C apply(C a) { return std::sqrt(a); }
+};
+struct ReciprocalRoot {
+  template <class C> static C apply(C a) {
+    return static_cast<C>(1 / std::sqrt(static_cast<double>(a)));
+  }
+};
 /// The f64 approximations fill the upper half of the result.
-struct CoarseReciprocal { static double apply(double a) {
-  return std::bit_cast<double>(std::bit_cast<uint64_t>(1 / a) & 0xFFFFFFFF00000000); } };
-struct CoarseReciprocalRoot { static double apply(double a) {
-  return std::bit_cast<double>(std::bit_cast<uint64_t>(1 / std::sqrt(a)) & 0xFFFFFFFF00000000); } };
-struct Exp2 { static float apply(float a) { return std::exp2(a); } };
-struct Log2 { static float apply(float a) { return std::log2(a); } };
-struct Sine { static float apply(float a) { return std::sin(a); } };
-struct Cosine { static float apply(float a) { return std::cos(a); } };
-struct Tanh { static float apply(float a) { return std::tanh(a); } };
+struct CoarseReciprocal {
+  static double apply(double a) {
+    return std::bit_cast<double>(std::bit_cast<uint64_t>(1 / a) & 0xFFFFFFFF00000000);
+  }
+};
+struct CoarseReciprocalRoot {
+  static double apply(double a) {
+    return std::bit_cast<double>(std::bit_cast<uint64_t>(1 / std::sqrt(a)) & 0xFFFFFFFF00000000);
+  }
+};
+struct Exp2 {
+  static float apply(float a) { return std::exp2(a); }
+};
+struct Log2 {
+  static float apply(float a) { return std::log2(a); }
+};
+struct Sine {
+  static float apply(float a) { return std::sin(a); }
+};
+struct Cosine {
+  static float apply(float a) { return std::cos(a); }
+};
+struct Tanh {
+  static float apply(float a) { return std::tanh(a); }
+};
 /// A number beats a NaN, and -0 is less than +0.
 struct Minimum {
   template <class C> static C apply(C a, C b) {
@@ -129,7 +166,8 @@ void withMode(Warp &warp, const Instruction &in, uint32_t mask) {
     std::fesetround(before);
 }
 
-template <class Op, class T, uint32_t Arity, uint32_t PerLane> Handler forMode(const FloatMode &mode) {
+template <class Op, class T, uint32_t Arity, uint32_t PerLane>
+Handler forMode(const FloatMode &mode) {
   if (mode.rounding != Rounding::Nearest || mode.ftz || mode.saturate || mode.nan || mode.relu)
     return withMode<Op, T, Arity, PerLane>;
   if constexpr (Arity == 1)
@@ -142,14 +180,22 @@ template <class Op, class T, uint32_t Arity, uint32_t PerLane> Handler forMode(c
 
 template <class Op, uint32_t Arity> Handler forType(Type type, const FloatMode &mode) {
   switch (type) {
-  case Type::F32: return forMode<Op, float, Arity, 1>(mode);
-  case Type::F64: return forMode<Op, double, Arity, 1>(mode);
-  case Type::F16: return forMode<Op, Half, Arity, 1>(mode);
-  case Type::BF16: return forMode<Op, Bfloat, Arity, 1>(mode);
-  case Type::F16x2: return forMode<Op, Half, Arity, 2>(mode);
-  case Type::BF16x2: return forMode<Op, Bfloat, Arity, 2>(mode);
-  case Type::F32x2: return forMode<Op, float, Arity, 2>(mode);
-  default: return nullptr;
+  case Type::F32:
+    return forMode<Op, float, Arity, 1>(mode);
+  case Type::F64:
+    return forMode<Op, double, Arity, 1>(mode);
+  case Type::F16:
+    return forMode<Op, Half, Arity, 1>(mode);
+  case Type::BF16:
+    return forMode<Op, Bfloat, Arity, 1>(mode);
+  case Type::F16x2:
+    return forMode<Op, Half, Arity, 2>(mode);
+  case Type::BF16x2:
+    return forMode<Op, Bfloat, Arity, 2>(mode);
+  case Type::F32x2:
+    return forMode<Op, float, Arity, 2>(mode);
+  default:
+    return nullptr;
   }
 }
 
@@ -187,8 +233,8 @@ template <class Op> void decodeExtremum(Builder &b) {
   b.instruction.mode.nan = b.take("NaN");
   Type type = b.takeType({Type::F16, Type::BF16, Type::F32, Type::F64, Type::F16x2, Type::BF16x2});
   bool three = b.operandsLeft() == 4;
-  b.instruction.run = three ? forType<Op, 3>(type, b.instruction.mode)
-                            : forType<Op, 2>(type, b.instruction.mode);
+  b.instruction.run =
+      three ? forType<Op, 3>(type, b.instruction.mode) : forType<Op, 2>(type, b.instruction.mode);
   operands(b, type, three ? 3 : 2);
 }
 
@@ -236,11 +282,20 @@ template <class Op, bool Narrow> void decodeApproximation(Builder &b) {
   if (type == Type::BF16 || type == Type::BF16x2)
     b.instruction.mode.ftz = false; // bf16 is as wide in range as f32: the flush concerns f32 alone
   switch (type) {
-  case Type::F16: b.instruction.run = unary<Half, Element<Op, Half>>; break;
-  case Type::F16x2: b.instruction.run = unary<Half, Element<Op, Half>, 2>; break;
-  case Type::BF16: b.instruction.run = unary<Bfloat, Element<Op, Bfloat>>; break;
-  case Type::BF16x2: b.instruction.run = unary<Bfloat, Element<Op, Bfloat>, 2>; break;
-  default: b.instruction.run = forMode<Op, float, 1, 1>(b.instruction.mode);
+  case Type::F16:
+    b.instruction.run = unary<Half, Element<Op, Half>>;
+    break;
+  case Type::F16x2:
+    b.instruction.run = unary<Half, Element<Op, Half>, 2>;
+    break;
+  case Type::BF16:
+    b.instruction.run = unary<Bfloat, Element<Op, Bfloat>>;
+    break;
+  case Type::BF16x2:
+    b.instruction.run = unary<Bfloat, Element<Op, Bfloat>, 2>;
+    break;
+  default:
+    b.instruction.run = forMode<Op, float, 1, 1>(b.instruction.mode);
   }
   operands(b, type, 1);
 }
@@ -257,23 +312,39 @@ void decodeReciprocalRoot(Builder &b) {
 
 // neg, abs and copysign work on bits.
 template <class T> constexpr T signBit = T(T(1) << (8 * sizeof(T) - 1));
-struct NegateBits { template <class T> static T apply(T a) { return a ^ signBit<T>; } };
-struct AbsoluteBits { template <class T> static T apply(T a) { return a & T(~signBit<T>); } };
-struct CopySign { template <class T> static T apply(T a, T b) {
-  return T(a & signBit<T>) | T(b & T(~signBit<T>)); } };
-template <class Bits> struct FlushThen { static uint32_t apply(uint32_t a) {
-  return Bits::apply(std::bit_cast<uint32_t>(flush(std::bit_cast<float>(a)))); } };
+struct NegateBits {
+  template <class T> static T apply(T a) { return a ^ signBit<T>; }
+};
+struct AbsoluteBits {
+  template <class T> static T apply(T a) { return a & T(~signBit<T>); }
+};
+struct CopySign {
+  template <class T> static T apply(T a, T b) { return T(a & signBit<T>) | T(b & T(~signBit<T>)); }
+};
+template <class Bits> struct FlushThen {
+  static uint32_t apply(uint32_t a) {
+    return Bits::apply(std::bit_cast<uint32_t>(flush(std::bit_cast<float>(a))));
+  }
+};
 
 template <class Bits> void decodeSign(Builder &b) {
   bool ftz = b.take("ftz");
-  Type type = ftz ? b.takeType({Type::F32})
-                  : b.takeType({Type::F16, Type::BF16, Type::F32, Type::F64, Type::F16x2,
-                                Type::BF16x2});
+  Type type =
+      ftz ? b.takeType({Type::F32})
+          : b.takeType({Type::F16, Type::BF16, Type::F32, Type::F64, Type::F16x2, Type::BF16x2});
   switch (type) {
-  case Type::F64: b.instruction.run = unary<uint64_t, Bits>; break;
-  case Type::F32: b.instruction.run = ftz ? unary<uint32_t, FlushThen<Bits>> : unary<uint32_t, Bits>; break;
-  case Type::F16: case Type::BF16: b.instruction.run = unary<uint16_t, Bits>; break;
-  default: b.instruction.run = unary<uint16_t, Bits, 2>;
+  case Type::F64:
+    b.instruction.run = unary<uint64_t, Bits>;
+    break;
+  case Type::F32:
+    b.instruction.run = ftz ? unary<uint32_t, FlushThen<Bits>> : unary<uint32_t, Bits>;
+    break;
+  case Type::F16:
+  case Type::BF16:
+    b.instruction.run = unary<uint16_t, Bits>;
+    break;
+  default:
+    b.instruction.run = unary<uint16_t, Bits, 2>;
   }
   operands(b, type, 1);
 }
@@ -289,18 +360,23 @@ template <class T> void testProperty(Warp &warp, const Instruction &in, uint32_t
   writePredicate(warp.predicate(in.operands[0]), mask, lanesWhere([&](uint32_t i) {
                    int kind = std::fpclassify(a[i]);
                    switch (in.immediate) {
-                   case 0: return kind != FP_INFINITE && kind != FP_NAN;
-                   case 1: return kind == FP_INFINITE;
-                   case 2: return kind != FP_NAN;
-                   case 3: return kind == FP_NAN;
-                   case 4: return kind == FP_NORMAL;
-                   default: return kind == FP_SUBNORMAL;
+                   case 0:
+                     return kind != FP_INFINITE && kind != FP_NAN;
+                   case 1:
+                     return kind == FP_INFINITE;
+                   case 2:
+                     return kind != FP_NAN;
+                   case 3:
+                     return kind == FP_NAN;
+                   case 4:
+                     return kind == FP_NORMAL;
+                   default:
+                     return kind == FP_SUBNORMAL;
                    }
                  }));
 }
 void decodeTest(Builder &b) {
-  auto property =
-      b.takeAny({"finite", "infinite", "number", "notanumber", "normal", "subnormal"});
+  auto property = b.takeAny({"finite", "infinite", "number", "notanumber", "normal", "subnormal"});
   if (!property)
     b.fail("unknown property");
   b.instruction.immediate = *property;
@@ -315,12 +391,15 @@ void decodeTest(Builder &b) {
 bool gc::emulator::ptx::decodeFloatArithmetic(Builder &b) {
   if (!b.isFloatingPoint())
     return false;
-  static const std::map<std::string_view, Decode> table = {
-      {"add", decodeArithmetic<Add, 2>},      {"sub", decodeArithmetic<Subtract, 2>},
-      {"mul", decodeArithmetic<Multiply, 2>}, {"mad", decodeArithmetic<Fma, 3>},
-      {"div", decodeDivide},                  {"min", decodeExtremum<Minimum>},
-      {"max", decodeExtremum<Maximum>},       {"neg", decodeSign<NegateBits>},
-      {"abs", decodeSign<AbsoluteBits>}};
+  static const std::map<std::string_view, Decode> table = {{"add", decodeArithmetic<Add, 2>},
+                                                           {"sub", decodeArithmetic<Subtract, 2>},
+                                                           {"mul", decodeArithmetic<Multiply, 2>},
+                                                           {"mad", decodeArithmetic<Fma, 3>},
+                                                           {"div", decodeDivide},
+                                                           {"min", decodeExtremum<Minimum>},
+                                                           {"max", decodeExtremum<Maximum>},
+                                                           {"neg", decodeSign<NegateBits>},
+                                                           {"abs", decodeSign<AbsoluteBits>}};
   auto found = table.find(b.opcode());
   if (found == table.end())
     return false;

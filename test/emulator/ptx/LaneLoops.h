@@ -46,7 +46,8 @@ inline void writePredicate(uint32_t &predicate, uint32_t mask, uint32_t bits) {
 template <class T, class Op, uint32_t PerLane = 1>
 void unary(Warp &warp, const Instruction &in, uint32_t mask) {
   const T *a = warp.row<T>(in.operands[1]);
-  writeLanes<PerLane>(warp.row<T>(in.operands[0]), mask, [=](uint32_t i) { return Op::apply(a[i]); });
+  writeLanes<PerLane>(warp.row<T>(in.operands[0]), mask,
+                      [=](uint32_t i) { return Op::apply(a[i]); });
 }
 template <class T, class Op, uint32_t PerLane = 1>
 void binary(Warp &warp, const Instruction &in, uint32_t mask) {
@@ -65,15 +66,28 @@ void ternary(Warp &warp, const Instruction &in, uint32_t mask) {
 /// Calls `f` with a value of the C++ type that an integer or bit type stands for.
 template <class F> Handler forInteger(Type type, F f) {
   switch (type) {
-  case Type::B8: case Type::U8: return f(uint8_t());
-  case Type::B16: case Type::U16: return f(uint16_t());
-  case Type::B32: case Type::U32: return f(uint32_t());
-  case Type::B64: case Type::U64: return f(uint64_t());
-  case Type::S8: return f(int8_t());
-  case Type::S16: return f(int16_t());
-  case Type::S32: return f(int32_t());
-  case Type::S64: return f(int64_t());
-  default: return nullptr;
+  case Type::B8:
+  case Type::U8:
+    return f(uint8_t());
+  case Type::B16:
+  case Type::U16:
+    return f(uint16_t());
+  case Type::B32:
+  case Type::U32:
+    return f(uint32_t());
+  case Type::B64:
+  case Type::U64:
+    return f(uint64_t());
+  case Type::S8:
+    return f(int8_t());
+  case Type::S16:
+    return f(int16_t());
+  case Type::S32:
+    return f(int32_t());
+  case Type::S64:
+    return f(int64_t());
+  default:
+    return nullptr;
   }
 }
 

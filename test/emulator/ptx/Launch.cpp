@@ -1,4 +1,5 @@
-// Blocks one after another; the warps of a block in turn, each until it waits or has used its slice.
+// Blocks one after another; the warps of a block in turn, each until it waits or has used its
+// slice.
 #include "test/emulator/ptx/Warp.h"
 
 #include <algorithm>
@@ -139,7 +140,8 @@ private:
   [[noreturn]] void report(const LaneFault &fault, Warp &warp) {
     Dim3 size = state.launch.block;
     uint32_t thread = warp.index * warpSize + fault.lane, line = warp.line();
-    std::string text = line && line <= state.program.lines.size() ? state.program.lines[line - 1] : "";
+    std::string text =
+        line && line <= state.program.lines.size() ? state.program.lines[line - 1] : "";
     size_t begin = text.find_first_not_of(" \t"), end = text.find_last_not_of(" \t\r");
     text = begin == text.npos ? "" : text.substr(begin, end + 1 - begin);
     std::replace(text.begin(), text.end(), '\t', ' ');

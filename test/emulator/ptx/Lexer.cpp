@@ -8,7 +8,9 @@ using namespace gc::emulator::ptx;
 
 namespace {
 
-bool startsWord(char c) { return std::isalpha((unsigned char)c) || c == '_' || c == '$' || c == '%'; }
+bool startsWord(char c) {
+  return std::isalpha((unsigned char)c) || c == '_' || c == '$' || c == '%';
+}
 bool continuesWord(char c) { return std::isalnum((unsigned char)c) || c == '_' || c == '$'; }
 
 class Lexer {

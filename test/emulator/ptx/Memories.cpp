@@ -21,14 +21,16 @@ void SharedMemory::reset() {
 
 void SharedMemory::synchronise(uint32_t arrived, uint32_t waiting,
                                const std::vector<uint32_t> &times) {
+  ++now;
   std::vector<uint32_t> joined(warps);
   forLanes(arrived, [&](uint32_t warp) {
     for (uint32_t other = 0; other < warps; ++other)
       joined[other] = std::max(joined[other], seen(warp, other));
-    joined[warp] = std::max(joined[warp], times[warp]);
+    // Who waits does nothing until now; who has only arrived goes on at once.
+    joined[warp] = std::max(joined[warp], waiting >> warp & 1 ? now : times[warp]);
   });
-  forLanes(waiting, [&](uint32_t warp) { std::copy(joined.begin(), joined.end(), &seen(warp, 0)); });
-  ++now;
+  forLanes(waiting,
+           [&](uint32_t warp) { std::copy(joined.begin(), joined.end(), &seen(warp, 0)); });
 }
 
 void SharedMemory::race(uint64_t index, const char *what, uint32_t other, uint32_t lane) const {
@@ -98,8 +100,8 @@ void LocalMemory::reset() { std::fill(written.begin(), written.end(), 0); }
 std::byte *LocalMemory::access(uint64_t address, uint32_t size, bool write, uint32_t lane) {
   if (address > bytes || size > bytes - address)
     throw LaneFault{Fault::Kind::IllegalAddress, lane,
-                    "access to local memory out of bounds: " + range(address, size) + ", the thread has " +
-                        std::to_string(bytes)};
+                    "access to local memory out of bounds: " + range(address, size) +
+                        ", the thread has " + std::to_string(bytes)};
   size_t first = size_t(lane) * bytes + address;
   if (write)
     std::fill_n(written.begin() + first, size, 1);

@@ -16,10 +16,10 @@ struct LaneFault {
 /// read it last, and when: two accesses of different threads, at least one a write, must have a
 /// barrier between them.
 ///
-/// Time is a counter that every synchronisation raises. `seen(a, b)` is the time up to which warp b's
-/// accesses happened before what warp a does now; for a == b it is the last bar.warp.sync, shfl or
-/// vote. Barriers join the clocks of the warps that take part, so barriers of some warps order just
-/// those warps.
+/// Time is a counter that every synchronisation raises. `seen(a, b)` is the time up to which warp
+/// b's accesses happened before what warp a does now; for a == b it is the last bar.warp.sync, shfl
+/// or vote. Barriers join the clocks of the warps that take part, so barriers of some warps order
+/// just those warps.
 class SharedMemory {
 public:
   SharedMemory(uint32_t bytes, uint32_t granule, uint32_t warps);
@@ -47,7 +47,8 @@ public:
   void synchroniseWarp(uint32_t warp) { seen(warp, warp) = ++now; }
   /// A new point in time, at which a warp arrives at a barrier.
   uint32_t arrive() { return ++now; }
-  /// A barrier at which the warps of `arrived` (a mask) came at `times`, and those of `waiting` go on.
+  /// A barrier at which the warps of `arrived` (a mask) came at `times`, and those of `waiting` go
+  /// on.
   void synchronise(uint32_t arrived, uint32_t waiting, const std::vector<uint32_t> &times);
 
 private:
@@ -65,8 +66,8 @@ private:
     bool recorded = granule.readTime == now && granule.strongReads == strong &&
                     (granule.reader == thread ||
                      (granule.reader == several && (granule.readWarps >> warp & 1)));
-    if (recorded && granule.writeTime &&
-        granule.writeTime < seen(warp, granule.writer / warpSize)) [[likely]]
+    if (recorded && granule.writeTime && granule.writeTime < seen(warp, granule.writer / warpSize))
+        [[likely]]
       return;
     recordRead(granule, index, strong, warp, lane);
   }

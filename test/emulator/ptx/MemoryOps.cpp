@@ -43,16 +43,22 @@ template <class M, class R> void store(Warp &warp, const Instruction &in, uint32
 
 template <class M> Handler loadTo(uint32_t registerBytes) {
   switch (registerBytes) {
-  case 2: return load<M, uint16_t>;
-  case 4: return load<M, uint32_t>;
-  default: return load<M, uint64_t>;
+  case 2:
+    return load<M, uint16_t>;
+  case 4:
+    return load<M, uint32_t>;
+  default:
+    return load<M, uint64_t>;
   }
 }
 template <class M> Handler storeFrom(uint32_t registerBytes) {
   switch (registerBytes) {
-  case 2: return store<M, uint16_t>;
-  case 4: return store<M, uint32_t>;
-  default: return store<M, uint64_t>;
+  case 2:
+    return store<M, uint16_t>;
+  case 4:
+    return store<M, uint32_t>;
+  default:
+    return store<M, uint64_t>;
   }
 }
 
@@ -81,9 +87,9 @@ void decodeAccess(Builder &b) {
   if (auto count = b.takeAny({"v2", "v4", "v8"}))
     memory.count = 2u << *count;
   takeCacheHints(b);
-  Type type = b.takeType({Type::B8, Type::B16, Type::B32, Type::B64, Type::U8, Type::U16, Type::U32,
-                          Type::U64, Type::S8, Type::S16, Type::S32, Type::S64, Type::F32,
-                          Type::F64});
+  Type type =
+      b.takeType({Type::B8, Type::B16, Type::B32, Type::B64, Type::U8, Type::U16, Type::U32,
+                  Type::U64, Type::S8, Type::S16, Type::S32, Type::S64, Type::F32, Type::F64});
   memory.bytes = sizeOf(type);
   memory.isSigned = isSigned(type);
   if (memory.bytes * memory.count > 32)
@@ -113,7 +119,8 @@ void decodeAccess(Builder &b) {
                         : memory.isSigned ? loadTo<int32_t>(width)
                                           : loadTo<uint32_t>(width);
     break;
-  default: b.instruction.run = loads ? loadTo<uint64_t>(width) : storeFrom<uint64_t>(width);
+  default:
+    b.instruction.run = loads ? loadTo<uint64_t>(width) : storeFrom<uint64_t>(width);
   }
 }
 

@@ -13,8 +13,8 @@ namespace {
 void placeVariable(const Declaration &declaration, ModuleScope &scope, Program &program,
                    GlobalMemory &memory) {
   auto fail = [&](const std::string &what) {
-    throw ParseError(declaration.line, "line " + std::to_string(declaration.line) +
-                                           ": variable '" + declaration.name + "': " + what);
+    throw ParseError(declaration.line, "line " + std::to_string(declaration.line) + ": variable '" +
+                                           declaration.name + "': " + what);
   };
   uint32_t size = sizeOf(declaration.type);
   uint64_t bytes = declaration.elements * size;
@@ -27,8 +27,7 @@ void placeVariable(const Declaration &declaration, ModuleScope &scope, Program &
     fail("external variables are not supported: there is no linker");
   if (declaration.initial.size() * size > bytes || bytes > UINT32_MAX)
     fail("more values than elements");
-  uint64_t address =
-      memory.allocate(bytes, std::max({declaration.alignment, size, uint32_t(1)}));
+  uint64_t address = memory.allocate(bytes, std::max({declaration.alignment, size, uint32_t(1)}));
   std::vector<std::byte> image(bytes);
   for (size_t i = 0; i < declaration.initial.size(); ++i) {
     const Expression &value = declaration.initial[i];

@@ -71,10 +71,17 @@ void decodeMove(Builder &b) {
   }
   b.sourceOf(from, type);
   switch (sizeOf(type)) {
-  case 0: b.instruction.run = copyPredicate; break;
-  case 2: b.instruction.run = copy<uint16_t>; break;
-  case 4: b.instruction.run = copy<uint32_t>; break;
-  default: b.instruction.run = copy<uint64_t>;
+  case 0:
+    b.instruction.run = copyPredicate;
+    break;
+  case 2:
+    b.instruction.run = copy<uint16_t>;
+    break;
+  case 4:
+    b.instruction.run = copy<uint32_t>;
+    break;
+  default:
+    b.instruction.run = copy<uint64_t>;
   }
 }
 
@@ -108,9 +115,8 @@ void isInSpace(Warp &warp, const Instruction &in, uint32_t mask) {
     uint64_t window = address & windowMask;
     return window == sharedWindow || window == localWindow || window == paramWindow ? window : 0;
   };
-  writePredicate(warp.predicate(in.operands[0]), mask, lanesWhere([&](uint32_t i) {
-                   return windowOf(a[i]) == uint64_t(in.immediate);
-                 }));
+  writePredicate(warp.predicate(in.operands[0]), mask,
+                 lanesWhere([&](uint32_t i) { return windowOf(a[i]) == uint64_t(in.immediate); }));
 }
 void decodeIsSpace(Builder &b) {
   if (b.nextModifier() == "const")

@@ -1,13 +1,13 @@
 //===- Program.h - kernels, decoded for execution --------------------------===//
 //
-// Every operand of an instruction - register, immediate, address of a symbol, special register - is a
-// row of 32 lanes in the warp's register file, so that handlers read all of them the same way:
+// Every operand of an instruction - register, immediate, address of a symbol, special register - is
+// a row of 32 lanes in the warp's register file, so that handlers read all of them the same way:
 //
 //   fma.rn.f32 %f3, %f1, %f2, 0f3F800000;   ->   { run = ternary<float, Fma>, rows of %f3, %f1, %f2
 //                                                  and of the constant 1.0 }
 //
-// Rows of 64-bit registers have 256 bytes, of 32-bit ones 128, of 16-bit ones 64. A predicate is one
-// word, a bit per lane.
+// Rows of 64-bit registers have 256 bytes, of 32-bit ones 128, of 16-bit ones 64. A predicate is
+// one word, a bit per lane.
 //===----------------------------------------------------------------------===//
 #pragma once
 
@@ -39,8 +39,8 @@ struct FloatMode {
 
 struct MemoryMode {
   Space space = Space::Generic;
-  uint8_t bytes = 0;  ///< of an element
-  uint8_t count = 1;  ///< elements of a vector
+  uint8_t bytes = 0;        ///< of an element
+  uint8_t count = 1;        ///< elements of a vector
   uint8_t addressBytes = 8; ///< width of the address register
   bool isSigned = false;
   bool strong = false; ///< volatile, relaxed, acquire, release: no race with its like
@@ -55,8 +55,8 @@ struct Instruction {
   bool guarded = false, guardNegated = false;
   uint32_t negatedSources = 0; ///< bit i: source i is a predicate read as its opposite
   Operand guard;
-  uint32_t target = 0;     ///< of a branch
-  uint32_t reconverge = 0; ///< where a divergent branch joins again; size of the code: nowhere
+  uint32_t target = 0;        ///< of a branch
+  uint32_t reconverge = 0;    ///< where a divergent branch joins again; size of the code: nowhere
   uint32_t registerBytes = 0; ///< ld, st, cvt, mov: width of the register side
   int64_t immediate = 0;      ///< offset of an address, selector of an operation
   FloatMode mode;
@@ -69,9 +69,31 @@ struct Instruction {
 enum class BarrierKind { Sync, Arrive, Popc, And, Or };
 
 enum class Special : uint8_t {
-  TidX, TidY, TidZ, NtidX, NtidY, NtidZ, CtaidX, CtaidY, CtaidZ, NctaidX, NctaidY, NctaidZ,
-  LaneId, WarpId, NwarpId, SmId, NsmId, GridId, LanemaskEq, LanemaskLe, LanemaskLt, LanemaskGe,
-  LanemaskGt, DynamicSmemSize, TotalSmemSize,
+  TidX,
+  TidY,
+  TidZ,
+  NtidX,
+  NtidY,
+  NtidZ,
+  CtaidX,
+  CtaidY,
+  CtaidZ,
+  NctaidX,
+  NctaidY,
+  NctaidZ,
+  LaneId,
+  WarpId,
+  NwarpId,
+  SmId,
+  NsmId,
+  GridId,
+  LanemaskEq,
+  LanemaskLe,
+  LanemaskLt,
+  LanemaskGe,
+  LanemaskGt,
+  DynamicSmemSize,
+  TotalSmemSize,
 };
 
 struct Kernel {

@@ -3,8 +3,9 @@
 // The heart of the test-only emulated CUDA driver: PTX text becomes a Module, `run` executes one of
 // its kernels, thread by thread, with the checks that a real GPU (or its sanitizer) would punish.
 //
-//   auto module = Module::parse(text, memory);          // ParseError: what we do not know, and where
-//   run(*module, "add", {.grid = {4}, .block = {128}, .parameters = bytes}, memory);   // Fault
+//   auto module = Module::parse(text, memory);          // ParseError: what we do not know, and
+//   where run(*module, "add", {.grid = {4}, .block = {128}, .parameters = bytes}, memory);   //
+//   Fault
 //
 // Nothing here is silently skipped: an unknown instruction, modifier or directive is a ParseError.
 //===----------------------------------------------------------------------===//
@@ -27,8 +28,8 @@ struct Dim3 {
 
 enum class AccessKind { Read, Write, Atomic };
 
-/// What a running kernel did wrong. `run` adds the kernel, the PTX line, the block and the thread to
-/// the message of what GlobalMemory throws.
+/// What a running kernel did wrong. `run` adds the kernel, the PTX line, the block and the thread
+/// to the message of what GlobalMemory throws.
 struct Fault : std::runtime_error {
   enum class Kind {
     IllegalAddress,
@@ -79,7 +80,7 @@ struct KernelInfo {
   uint32_t localBytes = 0;       ///< per thread
   uint32_t maxThreads = 0;       ///< product of .maxntid or .reqntid, or 0
   uint32_t requiredThreads[3]{}; ///< .reqntid, or zeros
-  uint32_t registers = 0;        ///< declared virtual registers, those of inlined functions included
+  uint32_t registers = 0; ///< declared virtual registers, those of inlined functions included
 };
 
 struct Program;
@@ -119,16 +120,16 @@ struct Limits {
 };
 
 struct Launch {
-  Dim3 grid, block;
+  Dim3 grid{}, block{};
   uint32_t dynamicSharedBytes = 0;
-  std::span<const std::byte> parameters; ///< laid out as KernelInfo says; not kept
-  Limits limits;
+  std::span<const std::byte> parameters{}; ///< laid out as KernelInfo says; not kept
+  Limits limits{};
 };
 
 /// Sums over a launch. Counting costs time: it is done only if asked for.
 struct Statistics {
-  uint64_t instructions = 0;     ///< of threads: a full warp's instruction counts 32
-  uint64_t warpInstructions = 0; ///< of warps
+  uint64_t instructions = 0;        ///< of threads: a full warp's instruction counts 32
+  uint64_t warpInstructions = 0;    ///< of warps
   uint64_t sharedAccesses = 0;      ///< wavefronts that shared accesses need without conflicts
   uint64_t sharedBankConflicts = 0; ///< wavefronts that they need beyond that
   uint64_t globalAccesses = 0;      ///< warp instructions that touch global memory
@@ -138,8 +139,8 @@ struct Statistics {
   uint64_t divergentBranches = 0;
 };
 
-/// Executes every thread of every block, blocks in the order of their index: two runs do the same in
-/// the same order. Throws Fault; memory keeps what was written before. Adds to `statistics`.
+/// Executes every thread of every block, blocks in the order of their index: two runs do the same
+/// in the same order. Throws Fault; memory keeps what was written before. Adds to `statistics`.
 void run(const Module &module, const std::string &kernel, const Launch &launch,
          GlobalMemory &memory, Statistics *statistics = nullptr);
 

@@ -1,5 +1,5 @@
-// How fast the interpreter is on an inner loop of fused multiply-adds, as tiled matrix products have
-// it: gc-ptx-speed [seconds]
+// How fast the interpreter is on an inner loop of fused multiply-adds, as tiled matrix products
+// have it: gc-ptx-speed [seconds]
 #include "test/emulator/ptx/TestDevice.h"
 
 #include <cstdio>

@@ -13,12 +13,12 @@ struct TypeEntry {
   uint32_t bytes;
 };
 constexpr TypeEntry types[] = {
-    {"pred", Type::Pred, 0},     {"b8", Type::B8, 1},     {"b16", Type::B16, 2},
-    {"b32", Type::B32, 4},       {"b64", Type::B64, 8},   {"u8", Type::U8, 1},
-    {"u16", Type::U16, 2},       {"u32", Type::U32, 4},   {"u64", Type::U64, 8},
-    {"s8", Type::S8, 1},         {"s16", Type::S16, 2},   {"s32", Type::S32, 4},
-    {"s64", Type::S64, 8},       {"f16", Type::F16, 2},   {"bf16", Type::BF16, 2},
-    {"f32", Type::F32, 4},       {"f64", Type::F64, 8},   {"f16x2", Type::F16x2, 4},
+    {"pred", Type::Pred, 0},     {"b8", Type::B8, 1},      {"b16", Type::B16, 2},
+    {"b32", Type::B32, 4},       {"b64", Type::B64, 8},    {"u8", Type::U8, 1},
+    {"u16", Type::U16, 2},       {"u32", Type::U32, 4},    {"u64", Type::U64, 8},
+    {"s8", Type::S8, 1},         {"s16", Type::S16, 2},    {"s32", Type::S32, 4},
+    {"s64", Type::S64, 8},       {"f16", Type::F16, 2},    {"bf16", Type::BF16, 2},
+    {"f32", Type::F32, 4},       {"f64", Type::F64, 8},    {"f16x2", Type::F16x2, 4},
     {"bf16x2", Type::BF16x2, 4}, {"f32x2", Type::F32x2, 8}};
 
 class Parser {
@@ -291,8 +291,8 @@ private:
       if (skipIgnored())
         continue;
       if (isPunctuation("{") || isPunctuation("}")) {
-        next.kind = accept("{") ? Statement::Kind::ScopeBegin
-                                : (expect("}"), Statement::Kind::ScopeEnd);
+        next.kind =
+            accept("{") ? Statement::Kind::ScopeBegin : (expect("}"), Statement::Kind::ScopeEnd);
         depth += next.kind == Statement::Kind::ScopeBegin ? 1 : -1;
         if (depth > 0)
           out.push_back(std::move(next));

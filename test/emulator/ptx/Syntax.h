@@ -12,8 +12,26 @@
 namespace gc::emulator::ptx {
 
 enum class Type : uint8_t {
-  Pred, B8, B16, B32, B64, U8, U16, U32, U64, S8, S16, S32, S64,
-  F16, BF16, F32, F64, F16x2, BF16x2, F32x2,
+  Pred,
+  B8,
+  B16,
+  B32,
+  B64,
+  U8,
+  U16,
+  U32,
+  U64,
+  S8,
+  S16,
+  S32,
+  S64,
+  F16,
+  BF16,
+  F32,
+  F64,
+  F16x2,
+  BF16x2,
+  F32x2,
 };
 
 /// The type that a modifier such as "f32" names.

@@ -39,30 +39,78 @@ void Warp::startBlock(Dim3 block) {
       uint32_t thread = index * warpSize + lane;
       uint64_t value = 0;
       switch (each.special) {
-      case Special::TidX: value = thread % size.x; break;
-      case Special::TidY: value = thread / size.x % size.y; break;
-      case Special::TidZ: value = thread / (size.x * size.y); break;
-      case Special::NtidX: value = size.x; break;
-      case Special::NtidY: value = size.y; break;
-      case Special::NtidZ: value = size.z; break;
-      case Special::CtaidX: value = block.x; break;
-      case Special::CtaidY: value = block.y; break;
-      case Special::CtaidZ: value = block.z; break;
-      case Special::NctaidX: value = grid.x; break;
-      case Special::NctaidY: value = grid.y; break;
-      case Special::NctaidZ: value = grid.z; break;
-      case Special::LaneId: value = lane; break;
-      case Special::WarpId: value = index; break;
-      case Special::NwarpId: value = (size.x * size.y * size.z + warpSize - 1) / warpSize; break;
-      case Special::SmId: value = 0; break;
-      case Special::NsmId: value = 1; break;
-      case Special::GridId: value = 0; break;
-      case Special::LanemaskEq: value = 1u << lane; break;
-      case Special::LanemaskLt: value = (1u << lane) - 1; break;
-      case Special::LanemaskLe: value = (2u << lane) - 1; break;
-      case Special::LanemaskGe: value = ~((1u << lane) - 1); break;
-      case Special::LanemaskGt: value = ~((2u << lane) - 1); break;
-      case Special::DynamicSmemSize: value = dynamic; break;
+      case Special::TidX:
+        value = thread % size.x;
+        break;
+      case Special::TidY:
+        value = thread / size.x % size.y;
+        break;
+      case Special::TidZ:
+        value = thread / (size.x * size.y);
+        break;
+      case Special::NtidX:
+        value = size.x;
+        break;
+      case Special::NtidY:
+        value = size.y;
+        break;
+      case Special::NtidZ:
+        value = size.z;
+        break;
+      case Special::CtaidX:
+        value = block.x;
+        break;
+      case Special::CtaidY:
+        value = block.y;
+        break;
+      case Special::CtaidZ:
+        value = block.z;
+        break;
+      case Special::NctaidX:
+        value = grid.x;
+        break;
+      case Special::NctaidY:
+        value = grid.y;
+        break;
+      case Special::NctaidZ:
+        value = grid.z;
+        break;
+      case Special::LaneId:
+        value = lane;
+        break;
+      case Special::WarpId:
+        value = index;
+        break;
+      case Special::NwarpId:
+        value = (size.x * size.y * size.z + warpSize - 1) / warpSize;
+        break;
+      case Special::SmId:
+        value = 0;
+        break;
+      case Special::NsmId:
+        value = 1;
+        break;
+      case Special::GridId:
+        value = 0;
+        break;
+      case Special::LanemaskEq:
+        value = 1u << lane;
+        break;
+      case Special::LanemaskLt:
+        value = (1u << lane) - 1;
+        break;
+      case Special::LanemaskLe:
+        value = (2u << lane) - 1;
+        break;
+      case Special::LanemaskGe:
+        value = ~((1u << lane) - 1);
+        break;
+      case Special::LanemaskGt:
+        value = ~((2u << lane) - 1);
+        break;
+      case Special::DynamicSmemSize:
+        value = dynamic;
+        break;
       case Special::TotalSmemSize:
         value = dynamic + launch.kernel.info.staticSharedBytes;
         break;

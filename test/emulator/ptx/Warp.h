@@ -64,8 +64,8 @@ public:
   LaunchState &launch;
   SharedMemory &shared;
   LocalMemory local;
-  const uint32_t index;   ///< within the block
-  uint32_t threads = 0;   ///< lanes that exist at all
+  const uint32_t index; ///< within the block
+  uint32_t threads = 0; ///< lanes that exist at all
   Dim3 blockIndex;
   uint32_t *defined = nullptr;
 
@@ -86,8 +86,5 @@ private:
   std::vector<std::byte> registerStorage;
   std::vector<uint32_t> definedStorage;
 };
-
-/// Runs the blocks of a launch one after another.
-void runBlocks(LaunchState &state);
 
 } // namespace gc::emulator::ptx

@@ -36,10 +36,22 @@ template <Shuffle mode> void shuffle(Warp &warp, const Instruction &in, uint32_t
     int from = 0;
     bool valid = false;
     switch (mode) {
-    case Shuffle::Up: from = self - bits; valid = from >= last; break;
-    case Shuffle::Down: from = self + bits; valid = from <= last; break;
-    case Shuffle::Butterfly: from = self ^ bits; valid = from <= last; break;
-    case Shuffle::Index: from = first | (bits & ~segment); valid = from <= last; break;
+    case Shuffle::Up:
+      from = self - bits;
+      valid = from >= last;
+      break;
+    case Shuffle::Down:
+      from = self + bits;
+      valid = from <= last;
+      break;
+    case Shuffle::Butterfly:
+      from = self ^ bits;
+      valid = from <= last;
+      break;
+    case Shuffle::Index:
+      from = first | (bits & ~segment);
+      valid = from <= last;
+      break;
     }
     if (!valid)
       from = self;
@@ -140,9 +152,8 @@ void decodeMatch(Builder &b) {
   if (!mode || !b.take("sync"))
     b.fail("expected .any.sync or .all.sync");
   Type type = b.takeType({Type::B32, Type::B64});
-  b.instruction.run = type == Type::B32
-                          ? (*mode ? match<uint32_t, true> : match<uint32_t, false>)
-                          : (*mode ? match<uint64_t, true> : match<uint64_t, false>);
+  b.instruction.run = type == Type::B32 ? (*mode ? match<uint32_t, true> : match<uint32_t, false>)
+                                        : (*mode ? match<uint64_t, true> : match<uint64_t, false>);
   const Expression &to = b.takeOperand();
   bool pair = to.kind == Expression::Kind::Pair;
   b.destinationOf(pair ? to.children[0] : to, Type::B32);
@@ -167,12 +178,23 @@ template <class T, int Operation> void reduce(Warp &warp, const Instruction &in,
     forLanes(group & (group - 1), [&](uint32_t other) {
       T next = a[other];
       switch (Operation) {
-      case 0: value = T(uint32_t(value) + uint32_t(next)); break;
-      case 1: value = std::min(value, next); break;
-      case 2: value = std::max(value, next); break;
-      case 3: value &= next; break;
-      case 4: value |= next; break;
-      default: value ^= next;
+      case 0:
+        value = T(uint32_t(value) + uint32_t(next));
+        break;
+      case 1:
+        value = std::min(value, next);
+        break;
+      case 2:
+        value = std::max(value, next);
+        break;
+      case 3:
+        value &= next;
+        break;
+      case 4:
+        value |= next;
+        break;
+      default:
+        value ^= next;
       }
     });
     results[lane] = value;
@@ -190,8 +212,7 @@ void decodeReduce(Builder &b) {
                                       reduce<uint32_t, 2>, reduce<uint32_t, 3>,
                                       reduce<uint32_t, 4>, reduce<uint32_t, 5>};
   constexpr Handler signedOnes[] = {reduce<int32_t, 0>, reduce<int32_t, 1>, reduce<int32_t, 2>};
-  b.instruction.run =
-      type == Type::S32 ? signedOnes[*operation] : unsignedOnes[*operation];
+  b.instruction.run = type == Type::S32 ? signedOnes[*operation] : unsignedOnes[*operation];
   b.destination(type);
   b.source(type);
   b.source(Type::B32);
@@ -245,8 +266,8 @@ void decodeSleep(Builder &b) {
 
 Decode gc::emulator::ptx::warpDecoder(std::string_view opcode) {
   static const std::map<std::string_view, Decode> table = {
-      {"shfl", decodeShuffle},  {"vote", decodeVote},     {"activemask", decodeActive},
-      {"match", decodeMatch},   {"redux", decodeReduce},  {"bar", decodeBarrier},
+      {"shfl", decodeShuffle},    {"vote", decodeVote},      {"activemask", decodeActive},
+      {"match", decodeMatch},     {"redux", decodeReduce},   {"bar", decodeBarrier},
       {"barrier", decodeBarrier}, {"nanosleep", decodeSleep}};
   auto found = table.find(opcode);
   return found == table.end() ? nullptr : found->second;
