@@ -29,16 +29,15 @@ struct HeadCut {
   int64_t rowTiles, slices;
 
   HeadCut(const AttentionShape &s, int64_t scoreTiles) {
-    constexpr int64_t largest = 128;
+    // One by one, fetches take more registers: then slices, tiles and steps are smaller.
+    bool inVectors = s.headSize % 4 == 0;
     // Fewer rows a block where the blocks would be too few for a large GPU.
     int64_t heads = s.batch * s.heads;
     int64_t rows = s.sequence > 32 && heads * ceilDiv(s.sequence, 64) >= 132 ? 64 : 32;
-    slices = ceilDiv(s.headSize, largest);
+    slices = ceilDiv(s.headSize, inVectors ? 128 : 64);
     int64_t width = ceilDiv(ceilDiv(s.headSize, slices), 32) * 32;
-    // Without vectors a step of half the depth has as many fetches as fit the registers.
-    bool inVectors = s.headSize % 4 == 0;
     scores = {rows, 64, 8, 4, 8};
-    if (s.sequence <= 32 || (scoreTiles > 1 && s.headSize > 64))
+    if (s.sequence <= 32 || (scoreTiles > 1 && (s.headSize > 64 || !inVectors)))
       scores = {rows, 32, inVectors ? 16 : 8, 4, 4};
     output = {rows, width, inVectors ? 16 : 8, 4, width / 8};
     rowTiles = ceilDiv(s.sequence, rows);

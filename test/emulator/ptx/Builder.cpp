@@ -77,10 +77,6 @@ const Expression &Builder::takeOperand() {
   return statement.operands[nextOperand++];
 }
 
-bool Builder::nextIsPair() const {
-  return operandsLeft() && statement.operands[nextOperand].kind == Expression::Kind::Pair;
-}
-
 bool Builder::nextIsConstant() const {
   return operandsLeft() && statement.operands[nextOperand].kind == Expression::Kind::Integer;
 }
@@ -288,8 +284,8 @@ void Builder::finish() {
 }
 
 Decode gc::emulator::ptx::decoderOf(std::string_view opcode) {
-  for (auto family : {integerDecoder, floatDecoder, comparisonDecoder, moveDecoder, memoryDecoder,
-                      atomicDecoder, warpDecoder})
+  for (auto family : {integerDecoder, bitDecoder, floatDecoder, comparisonDecoder, moveDecoder,
+                      memoryDecoder, atomicDecoder, warpDecoder})
     if (Decode found = family(opcode))
       return found;
   return nullptr;

@@ -52,7 +52,6 @@ public:
   bool nextIsConstant() const;
   size_t operandsLeft() const { return statement.operands.size() - nextOperand; }
   const Expression &takeOperand();
-  bool nextIsPair() const;
   void destinationOf(const Expression &expression, Type type);
   void sourceOf(const Expression &expression, Type type);
   uint32_t widthOf(const Expression &expression) const; ///< of a register in bytes, or 0
@@ -79,6 +78,7 @@ Decode decoderOf(std::string_view opcode);
 
 /// Each returns the decoder of an opcode of its family, or null.
 Decode integerDecoder(std::string_view opcode);
+Decode bitDecoder(std::string_view opcode);
 Decode floatDecoder(std::string_view opcode);
 Decode comparisonDecoder(std::string_view opcode);
 Decode moveDecoder(std::string_view opcode);

@@ -31,7 +31,6 @@ public:
   FunctionDecoder(const ModuleScope &module, const Function &function, Kernel &kernel);
   void decode();
 
-  Operand registerOperand(const std::string &name, uint32_t bytes, const Builder &builder);
   /// The row of a constant.
   Operand constant(uint64_t bits, uint32_t bytes);
   Operand scratch(uint32_t bytes) { return allocateRegister(bytes); }

@@ -80,7 +80,8 @@ inline void runBody(TestMemory &memory, const std::string &body, std::vector<uin
                     const std::string &moduleText = "", Limits limits = {}) {
   auto module = Module::parse(kernelText(body, parameters.size(), moduleText), memory);
   std::vector<std::byte> bytes(parameters.size() * 8);
-  std::memcpy(bytes.data(), parameters.data(), bytes.size());
+  if (!bytes.empty())
+    std::memcpy(bytes.data(), parameters.data(), bytes.size());
   run(*module, "test",
       {.block = block, .dynamicSharedBytes = dynamicShared, .parameters = bytes, .limits = limits},
       memory, statistics);

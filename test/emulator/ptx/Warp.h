@@ -87,7 +87,4 @@ private:
   std::vector<uint32_t> definedStorage;
 };
 
-/// Runs the blocks of a launch one after another.
-void runBlocks(LaunchState &state);
-
 } // namespace gc::emulator::ptx

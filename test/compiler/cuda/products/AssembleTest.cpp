@@ -1,7 +1,6 @@
 //===- AssembleTest.cpp - Products of real networks on every GPU ----------===//
 #include "compiler/cuda/codegen/AssemblePtx.h"
 #include "test/compiler/cuda/products/ProductRunner.h"
-#include <cstdio>
 #include <gtest/gtest.h>
 
 using namespace gc;
@@ -63,9 +62,12 @@ const Case cases[] = {
     {"Attention128", "gc.attention %a0 {heads = 4 : i64}", {{32, 197, 1536}}, {{32, 197, 512}, {32, 4, 197}}},
     {"Attention128Gradient", "gc.attention_grad %a0, %a1, %a2, %a3 {heads = 4 : i64}",
      {{32, 197, 1536}, {32, 197, 512}, {32, 4, 197}, {32, 197, 512}}, {{32, 197, 1536}}},
-    {"AttentionOdd", "gc.attention %a0 {heads = 5 : i64}", {{8, 131, 1005}}, {{8, 131, 335}, {8, 5, 131}}},
-    {"AttentionOddGradient", "gc.attention_grad %a0, %a1, %a2, %a3 {heads = 5 : i64}",
+    {"AttentionOdd67", "gc.attention %a0 {heads = 5 : i64}", {{8, 131, 1005}}, {{8, 131, 335}, {8, 5, 131}}},
+    {"AttentionOdd67Gradient", "gc.attention_grad %a0, %a1, %a2, %a3 {heads = 5 : i64}",
      {{8, 131, 1005}, {8, 131, 335}, {8, 5, 131}, {8, 131, 335}}, {{8, 131, 1005}}},
+    {"AttentionOdd61", "gc.attention %a0 {heads = 5 : i64}", {{8, 131, 915}}, {{8, 131, 305}, {8, 5, 131}}},
+    {"AttentionOdd61Gradient", "gc.attention_grad %a0, %a1, %a2, %a3 {heads = 5 : i64}",
+     {{8, 131, 915}, {8, 131, 305}, {8, 5, 131}, {8, 131, 305}}, {{8, 131, 915}}},
     {"Attention256", "gc.attention %a0 {heads = 4 : i64}", {{8, 197, 3072}}, {{8, 197, 1024}, {8, 4, 197}}},
     {"Attention256Gradient", "gc.attention_grad %a0, %a1, %a2, %a3 {heads = 4 : i64}",
      {{8, 197, 3072}, {8, 197, 1024}, {8, 4, 197}, {8, 197, 1024}}, {{8, 197, 3072}}},
@@ -88,13 +90,7 @@ class Assemble : public testing::TestWithParam<Case> {};
 TEST_P(Assemble, OnEveryDevice) {
   if (cuda::Assembler::find().path.empty())
     GTEST_SKIP() << "there is no ptxas";
-  for (const Assembled &assembled : assembleOp(textOf(GetParam()), GetParam().operands))
-    for (const cuda::KernelResources &kernel : assembled.kernels) {
-      std::printf("%-7s %-40s %3d registers %5lld shared bytes %4d threads, occupancy %.2f (%s)\n",
-                  assembled.device.c_str(), kernel.name.c_str(), kernel.registers,
-                  static_cast<long long>(kernel.sharedBytes), kernel.threadsPerBlock,
-                  kernel.occupancy, kernel.limiter.c_str());
-    }
+  EXPECT_EQ(assembleOp(textOf(GetParam()), GetParam().operands), cuda::deviceModels().size());
 }
 INSTANTIATE_TEST_SUITE_P(Products, Assemble, testing::ValuesIn(cases),
                          [](const auto &info) { return info.param.name; });

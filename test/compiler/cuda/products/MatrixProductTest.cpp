@@ -176,6 +176,22 @@ TEST(MatrixProduct, Ones) {
   check(product({3}, 1, 1, 129));
 }
 
+// What a multiplication costs beside itself. Loads of fragments, 1/16 for a thread's 8x8 (four
+// vectors for 64), 1/8 for 4x4; fetching and transposing, once a step, come on top.
+TEST(MatrixProduct, Overhead) {
+  for (const cuda::TileShape &tile : cuda::tileShapes()) {
+    Case c = product({}, tile.rows, tile.columns, 512, false, true);
+    Outcome outcome = check(c, cuda::cutDepth(tile, 512, 1));
+    double multiplications = double(tile.rows * tile.columns) * 512 / 32;
+    double instructions = double(outcome.total().warpInstructions) / multiplications;
+    EXPECT_LT(instructions, tile.threadRows * tile.threadColumns == 64 ? 1.3 : 1.5)
+        << nameOf(tile);
+    // Every sector that is fetched is used as a whole, by neighbouring threads.
+    auto statistics = outcome.total();
+    EXPECT_EQ(statistics.globalTransactions * 32, statistics.globalBytes);
+  }
+}
+
 // What is chosen: 128x128 where there are enough tiles, splits where there are few.
 TEST(MatrixProduct, Cut) {
   EXPECT_EQ(nameOf(cuda::cutProduct(1, 8192, 8192, 1024).tile), "128x128");
