@@ -2,8 +2,7 @@
 #ifndef GC_COMPILER_KERNELS_SEGMENTS_H
 #define GC_COMPILER_KERNELS_SEGMENTS_H
 
-#include "mlir/IR/BuiltinTypes.h"
-#include "mlir/IR/Value.h"
+#include "dialects/Gc.h"
 
 namespace gc::kernels {
 
@@ -22,6 +21,14 @@ struct Segments {
     return {outer, size * inner, shape[axis] * inner, first * inner};
   }
 };
+
+/// A part of an operand that becomes a part of the result.
+struct SegmentCopy {
+  unsigned operand;
+  Segments source, target;
+};
+SegmentCopy copyOf(SliceOp op);
+llvm::SmallVector<SegmentCopy> copiesOf(ConcatOp op); // one for each operand
 
 inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
   return mlir::cast<mlir::RankedTensorType>(value.getType()).getShape();

@@ -35,43 +35,34 @@ void addSegments(OpKernels &kernels, StringRef suffix, ArrayRef<BufferUse> uses,
               });
 }
 
-void addCopy(OpKernels &kernels, BufferUse from, Segments source, BufferUse to, Segments target) {
+void addCopy(OpKernels &kernels, const SegmentCopy &copy) {
+  BufferUse from = kernels.operand(copy.operand), to = kernels.result(0);
   from.shape = {product(from.shape)};
   to.shape = {product(to.shape)};
-  addSegments(kernels, "copy", {to, from}, target,
+  addSegments(kernels, "copy", {to, from}, copy.target,
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr segment, Expr i) {
-                return k.load(buffers[1],
-                              {segment * double(source.stride) + double(source.offset) + i});
+                Expr first = segment * double(copy.source.stride) + double(copy.source.offset);
+                return k.load(buffers[1], {first + i});
               });
 }
 
 } // namespace
 
 LogicalResult emitSlice(SliceOp op, OpKernels &kernels) {
-  auto from = shapeOf(op.getInput()), to = shapeOf(op.getOutput());
-  int64_t axis = op.getAxis();
-  addCopy(kernels, kernels.operand(0), Segments::of(from, axis, op.getOffset(), to[axis]),
-          kernels.result(0), Segments::of(to, axis, 0, to[axis]));
+  addCopy(kernels, copyOf(op));
   return success();
 }
 
 LogicalResult emitConcat(ConcatOp op, OpKernels &kernels) {
-  auto to = shapeOf(op.getOutput());
-  int64_t axis = op.getAxis(), first = 0;
-  for (auto [index, input] : llvm::enumerate(op.getInputs())) {
-    auto from = shapeOf(input);
-    addCopy(kernels, kernels.operand(index), Segments::of(from, axis, 0, from[axis]),
-            kernels.result(0), Segments::of(to, axis, first, from[axis]));
-    first += from[axis];
-  }
+  for (const SegmentCopy &copy : copiesOf(op))
+    addCopy(kernels, copy);
   return success();
 }
 
 LogicalResult emitPad(PadOp op, OpKernels &kernels) {
   auto from = shapeOf(op.getInput()), to = shapeOf(op.getOutput());
   int64_t axis = op.getAxis(), low = op.getLow(), size = from[axis];
-  addCopy(kernels, kernels.operand(0), Segments::of(from, axis, 0, size), kernels.result(0),
-          Segments::of(to, axis, low, size));
+  addCopy(kernels, {0, Segments::of(from, axis, 0, size), Segments::of(to, axis, low, size)});
   auto zero = [](KernelBuilder &k, ArrayRef<Value>, Expr, Expr) { return k.f32(0); };
   BufferUse output = kernels.result(0, {product(to)});
   addSegments(kernels, "low", {output}, Segments::of(to, axis, 0, low), zero);
@@ -141,7 +132,7 @@ LogicalResult emitTranspose(TransposeOp op, OpKernels &kernels) {
   ArrayRef<int64_t> permutation = op.getPermutation();
   int64_t rank = output.size();
   if (rank == 0) {
-    addCopy(kernels, kernels.operand(0), {1, 1, 1, 0}, kernels.result(0), {1, 1, 1, 0});
+    addCopy(kernels, {0, {1, 1, 1, 0}, {1, 1, 1, 0}});
     return success();
   }
   constexpr int64_t tile = 16;

@@ -36,10 +36,12 @@ Expr placeOf(const Segments &segments, Expr segment, Expr i) {
   return segment * double(segments.stride) + double(segments.offset) + i;
 }
 
-void addCopy(GpuKernels &kernels, BufferUse from, Segments source, BufferUse to, Segments target) {
+void addCopy(GpuKernels &kernels, const SegmentCopy &copy) {
+  const Segments &source = copy.source, &target = copy.target;
   int64_t width = vectorWidth(
       {source.length, source.stride, source.offset, target.stride, target.offset});
-  addRows(kernels, "copy", {flat(from), flat(to)}, target.outer, target.length, width,
+  addRows(kernels, "copy", {flat(kernels.operand(copy.operand)), flat(kernels.result(0))},
+          target.outer, target.length, width,
           [&](GpuBuilder &k, ArrayRef<Value> buffers, Expr segment, Expr i) {
     Elements elements = k.loadElements(buffers[0], {placeOf(source, segment, i)}, width);
     k.storeElements(elements, buffers[1], {placeOf(target, segment, i)});
@@ -49,22 +51,13 @@ void addCopy(GpuKernels &kernels, BufferUse from, Segments source, BufferUse to,
 } // namespace
 
 LogicalResult emitSlice(SliceOp op, GpuKernels &kernels) {
-  auto from = shapeOf(op.getInput()), to = shapeOf(op.getOutput());
-  int64_t axis = op.getAxis();
-  addCopy(kernels, kernels.operand(0), Segments::of(from, axis, op.getOffset(), to[axis]),
-          kernels.result(0), Segments::of(to, axis, 0, to[axis]));
+  addCopy(kernels, copyOf(op));
   return success();
 }
 
 LogicalResult emitConcat(ConcatOp op, GpuKernels &kernels) {
-  auto to = shapeOf(op.getOutput());
-  int64_t axis = op.getAxis(), first = 0;
-  for (auto [index, input] : llvm::enumerate(op.getInputs())) {
-    auto from = shapeOf(input);
-    addCopy(kernels, kernels.operand(index), Segments::of(from, axis, 0, from[axis]),
-            kernels.result(0), Segments::of(to, axis, first, from[axis]));
-    first += from[axis];
-  }
+  for (const SegmentCopy &copy : copiesOf(op))
+    addCopy(kernels, copy);
   return success();
 }
 
@@ -147,7 +140,7 @@ LogicalResult emitTranspose(TransposeOp op, GpuKernels &kernels) {
   ArrayRef<int64_t> permutation = op.getPermutation();
   int64_t rank = output.size(), last = rank - 1;
   if (rank == 0) {
-    addCopy(kernels, kernels.operand(0), {1, 1, 1, 0}, kernels.result(0), {1, 1, 1, 0});
+    addCopy(kernels, {0, {1, 1, 1, 0}, {1, 1, 1, 0}});
     return success();
   }
   constexpr int64_t tile = 32, height = 8, shortest = 16;

@@ -6,8 +6,8 @@
 // read an element inside, which does not count.
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/kernels/PoolWindows.h"
 #include "compiler/cuda/kernels/GpuKernels.h"
+#include "compiler/kernels/PoolWindows.h"
 
 using namespace mlir;
 
@@ -73,6 +73,27 @@ SmallVector<Expr> indices(const Place &place) {
   return {place.sample, place.row, place.column, place.channel};
 }
 
+/// Adds a kernel that sums what the windows over each input element send to it: `share` gives it,
+/// from the output element with these indices. buffers.back() gets the sums over `divisor`.
+void addGather(GpuKernels &kernels, ArrayRef<BufferUse> uses, const PoolWindows &w, double divisor,
+               llvm::function_ref<Elements(GpuBuilder &, ArrayRef<Value>, const Covering &,
+                                           ArrayRef<Expr> at, int64_t width)>
+                   share) {
+  int64_t width = vectorWidth({w.channels});
+  addPlaces(kernels, uses, w, w.height, w.width, width,
+            [&](GpuBuilder &k, ArrayRef<Value> buffers, const Place &input) {
+    Elements sums(width, k.f32(0));
+    for (const Covering &window : windowsOver(k, w, input.row, input.column)) {
+      SmallVector<Expr> at{input.sample, window.row, window.column, input.channel};
+      for (auto [sum, part] : llvm::zip_equal(sums, share(k, buffers, window, at, width)))
+        sum = sum + part;
+    }
+    for (Expr &sum : sums)
+      sum = divisor == 1 ? sum : sum / divisor;
+    k.storeElements(sums, buffers.back(), indices(input));
+  });
+}
+
 } // namespace
 
 // The largest element and its position, the first of equal ones; a NaN is larger than anything.
@@ -111,21 +132,17 @@ LogicalResult emitMaxPool(MaxPoolOp op, GpuKernels &kernels) {
 
 LogicalResult emitMaxPoolGrad(MaxPoolGradOp op, GpuKernels &kernels) {
   PoolWindows w = PoolWindows::of(op, op.getInputGradient(), op.getGradient());
-  int64_t width = vectorWidth({w.channels});
-  addPlaces(kernels, {kernels.operand(0), kernels.operand(1), kernels.result(0)}, w, w.height,
-            w.width, width, [&](GpuBuilder &k, ArrayRef<Value> buffers, const Place &input) {
+  addGather(kernels, {kernels.operand(0), kernels.operand(1), kernels.result(0)}, w, 1,
+            [](GpuBuilder &k, ArrayRef<Value> buffers, const Covering &window, ArrayRef<Expr> at,
+               int64_t width) {
+    // The position that sends its gradient here.
     Type i8 = k.builder.getI8Type();
-    Elements sums(width, k.f32(0));
-    for (const Covering &window : windowsOver(k, w, input.row, input.column)) {
-      // The position that sends its gradient here.
-      Expr wanted = k.select(window.exists, k.fromIndex(window.position, i8), k.constant(i8, -1));
-      SmallVector<Expr> at{input.sample, window.row, window.column, input.channel};
-      Elements positions = k.loadElements(buffers[0], at, width);
-      Elements gradients = k.loadElements(buffers[1], at, width);
-      for (int64_t i = 0; i < width; ++i)
-        sums[i] = sums[i] + k.select(positions[i] == wanted, gradients[i], k.f32(0));
-    }
-    k.storeElements(sums, buffers[2], indices(input));
+    Expr wanted = k.select(window.exists, k.fromIndex(window.position, i8), k.constant(i8, -1));
+    Elements positions = k.loadElements(buffers[0], at, width);
+    Elements gradients = k.loadElements(buffers[1], at, width);
+    for (auto [gradient, position] : llvm::zip_equal(gradients, positions))
+      gradient = k.select(position == wanted, gradient, k.f32(0));
+    return gradients;
   });
   return success();
 }
@@ -153,19 +170,13 @@ LogicalResult emitAvgPool(AvgPoolOp op, GpuKernels &kernels) {
 
 LogicalResult emitAvgPoolGrad(AvgPoolGradOp op, GpuKernels &kernels) {
   PoolWindows w = PoolWindows::of(op, op.getInputGradient(), op.getGradient());
-  int64_t width = vectorWidth({w.channels});
-  addPlaces(kernels, {kernels.operand(0), kernels.result(0)}, w, w.height, w.width, width,
-            [&](GpuBuilder &k, ArrayRef<Value> buffers, const Place &input) {
-    Elements sums(width, k.f32(0));
-    for (const Covering &window : windowsOver(k, w, input.row, input.column)) {
-      SmallVector<Expr> at{input.sample, window.row, window.column, input.channel};
-      Elements gradients = k.loadElements(buffers[0], at, width);
-      for (int64_t i = 0; i < width; ++i)
-        sums[i] = sums[i] + k.select(window.exists, gradients[i], k.f32(0));
-    }
-    for (Expr &sum : sums)
-      sum = sum / double(w.size());
-    k.storeElements(sums, buffers[1], indices(input));
+  addGather(kernels, {kernels.operand(0), kernels.result(0)}, w, double(w.size()),
+            [](GpuBuilder &k, ArrayRef<Value> buffers, const Covering &window, ArrayRef<Expr> at,
+               int64_t width) {
+    Elements gradients = k.loadElements(buffers[0], at, width);
+    for (Expr &gradient : gradients)
+      gradient = k.select(window.exists, gradient, k.f32(0));
+    return gradients;
   });
   return success();
 }

@@ -76,8 +76,11 @@ Outcome run(const std::string &text, const std::vector<Tensor> &operands,
       how.block = extent(launch.block);
       how.dynamicSharedBytes = uint32_t(kernel.dynamicSharedBytes);
       how.lastBlockFirst = backwards;
-      if (std::string error = device.run(kernel.name, how, buffers); !error.empty())
+      emulator::ptx::Statistics statistics;
+      std::string error = device.run(kernel.name, how, buffers, backwards ? nullptr : &statistics);
+      if (!error.empty())
         return fail(error);
+      EXPECT_EQ(statistics.sharedBankConflicts, 0u) << text << "\n" << kernel.name;
     }
     auto fetch = [&](int slot, Tensor like) {
       if (auto bytes = device.fetch(slot))
