@@ -159,7 +159,7 @@ private:
       return false;
     if (std::optional<Roofline> roofline = target->roofline())
       roofline->set(*module);
-    error = setCosts(*module, options.costs, {parts, options.threads});
+    error = setCosts(*module, options.costs, {parts, options.device == "cpu" ? options.threads : 0});
     if (!error.empty())
       return false;
     plans.emplace_back(*module, *train, parts, costs, memory);
@@ -250,6 +250,9 @@ CompileResult compileModel(const std::string &text, const std::string &name,
     return failedWith(made.exitCode, made.error);
   PlanMemoryOptions memoryOptions;
   memoryOptions.reserve = made.target->reserveBytes();
+  if (std::optional<double> rate = made.target->inputBytesPerSecond())
+    memoryOptions.inputBytesPerSecond = *rate;
+  report["costs"] = options.costs;
   Candidates candidates(*model, options, memoryOptions, made.target);
   if (!candidates.build())
     return failedWith(BadInput, candidates.error.empty() ? log.text() : candidates.error);

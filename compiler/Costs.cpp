@@ -122,7 +122,7 @@ private:
 
   void warnOfThreads(const json &content) {
     std::optional<int64_t> threads = integer(content, "threads");
-    if (threads && *threads != step.threads)
+    if (threads && step.threads && *threads != step.threads)
       module.emitWarning() << "the costs in '" << file << "' were measured with " << *threads
                            << " threads, this plan is for " << step.threads;
   }

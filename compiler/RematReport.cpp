@@ -97,7 +97,8 @@ void reportDecision(const StepDecision &decision, const StepPlans &plans,
   const FunctionGraph &function = plans.function();
   Schedule schedule = scheduleOf(function.graph, decision.plan);
   auto [retained, recomputed] = retainedAndRecomputed(function.graph, schedule);
-  double base = plans.seconds(plans.keepEverything());
+  // The same micro-batches without recomputation, and without waiting for input.
+  double base = plans.seconds(plans.keepEverything()) - plans.inputSeconds();
   double again = plans.recomputeSeconds(decision.plan);
   double bound = options.budgetBytes
                      ? plans.recomputeBound(static_cast<int64_t>(options.budgetBytes))

@@ -27,7 +27,7 @@ static int64_t bytesWhenPacked(const StepGraph &graph, const Schedule &schedule,
 StepPlans::StepPlans(ModuleOp module, func::FuncOp train, int64_t microBatches,
                      const OpCosts &costs, const PlanMemoryOptions &memory)
     : shared(std::make_shared<Frontier>()), parts(microBatches), slots(memory.inputSlots),
-      searchSteps(memory.searchSteps) {
+      searchSteps(memory.searchSteps), inputBytesPerSecond(memory.inputBytesPerSecond) {
   auto seconds = [&](Operation *op) { return costs.seconds(op); };
   graph = std::make_shared<FunctionGraph>(stepGraphOf(train, seconds));
   always = persistentBytes(module, memory);
@@ -49,12 +49,10 @@ StepPlans::StepPlans(ModuleOp module, func::FuncOp train, int64_t microBatches,
 }
 
 StepPlans StepPlans::withOneInputSlot() const {
-  // How fast loaders fill a buffer, decoding and normalizing included.
-  constexpr double loadedBytesPerSecond = 2e9;
   StepPlans one = *this;
   one.slots = 1;
   one.always -= (slots - 1) * inputBytes;
-  one.waitSeconds = static_cast<double>(parts * inputBytes) / loadedBytesPerSecond;
+  one.waitSeconds = static_cast<double>(parts * inputBytes) / inputBytesPerSecond;
   return one;
 }
 

@@ -77,6 +77,7 @@ private:
   double updateSeconds = 0;
   double waitSeconds = 0; // for input
   uint64_t searchSteps;
+  double inputBytesPerSecond;
   RematPlan keep;
 };
 

@@ -44,6 +44,8 @@ struct MemoryPlan {
 struct PlanMemoryOptions {
   int64_t reserve = 0; // bytes that the target's libraries need throughout
   int inputSlots = 2;  // one is filled while the other is read
+  /// How fast a slot is filled where nothing runs meanwhile; loaders decode and normalize too.
+  double inputBytesPerSecond = 2e9;
   // How long the packer searches for a better packing; in steps, so that the result does not depend
   // on the machine's load.
   uint64_t searchSteps = 10'000'000;

@@ -207,6 +207,10 @@ Roofline rooflineOf(const DeviceModel &device) {
   return roofline;
 }
 
+// From pinned memory over PCIe 4.0 x16 at half its peak; loaders fill that memory while the GPU
+// computes, whatever the slots.
+std::optional<double> CudaTarget::inputBytesPerSecond() const { return 16e9; }
+
 std::optional<Roofline> CudaTarget::roofline() const { return rooflineOf(device); }
 
 } // namespace gc::cuda

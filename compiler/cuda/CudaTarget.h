@@ -26,6 +26,7 @@ public:
   mlir::LogicalResult finish(plan::PlanT &plan, const std::string &dumpDirectory,
                              nlohmann::json &report) override;
   bool setLean(bool lean) override { return library.setLean(lean); }
+  std::optional<double> inputBytesPerSecond() const override;
   std::optional<Roofline> roofline() const override;
 
 private:

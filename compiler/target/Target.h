@@ -51,6 +51,9 @@ public:
   /// Bytes of the arena that belong to no op.
   virtual int64_t reserveBytes() const { return 0; }
 
+  /// How fast input reaches it where nothing else happens meanwhile, if that is not the default.
+  virtual std::optional<double> inputBytesPerSecond() const { return std::nullopt; }
+
   /// How fast it is, where that is not the default.
   virtual std::optional<Roofline> roofline() const { return std::nullopt; }
 };

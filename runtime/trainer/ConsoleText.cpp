@@ -20,7 +20,7 @@ std::string rematText(const RematReport &remat) {
     text += fmt::format(", budget {}", sizeText(*remat.budgetBytes));
   if (remat.recomputed > 0)
     text +=
-        fmt::format(", {} of {} saved values recomputed, {} more time predicted", remat.recomputed,
+        fmt::format(", {} of {} saved values recomputed, {} more time predicted for it", remat.recomputed,
                     remat.recomputed + remat.retained, percent(remat.recomputeFraction));
   return text;
 }

@@ -111,6 +111,8 @@ def main():
                     lines = [line for line in done.stderr.splitlines() if line.startswith("gc-run:")]
                     first = lines[0] if lines else ""
                     bench.expect(name in first or name in RELEASES, f"{what}: the call is not named", done)
+                    bench.expect(name != "cuLaunchKernel" or "(kernel k" in first,
+                                 f"{what}: the op is not named", done)
                     bench.expect("CUDA_ERROR_" in first, f"{what}: the error is not named", done)
                     with open(os.path.join(folder, "leaks")) as file:
                         leaks = file.read()

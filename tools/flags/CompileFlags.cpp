@@ -55,7 +55,7 @@ void CompileFlags::add(CLI::App &app) {
            group);
   group = "Device";
   remember(app.add_option("--target", c.target,
-                          "cuda: what to compile for: sm_75, 80, 86, 89, 90, 100 or 120"),
+                          "cuda: what to compile for: sm_75, sm_80, sm_86, sm_89, sm_90, sm_100 or sm_120"),
            group);
   remember(app.add_option("--cuda-library", c.cudaLibrary,
                           "cuda: auto (cuDNN where it is installed), cudnn or none (every kernel "
@@ -131,7 +131,8 @@ Result<void> CompileFlags::finish() {
     return fine;
   if (!c.target.empty() && c.device == "cpu")
     return badInput(fmt::format(
-        "--target={}: the cpu device has no targets, it is compiled for this machine", c.target));
+        "--target={}: the cpu device has no targets, it is compiled for this machine; with "
+        "--device=cuda it has, and for a plan it is decided when that is compiled", c.target));
   return {};
 }
 

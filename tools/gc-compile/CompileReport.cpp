@@ -49,8 +49,12 @@ static std::string recomputationText(const std::string &compilerReport) {
   std::string text;
   if (remat.value("budget_bytes", uint64_t(0)) > 0)
     text += line("budget", sizeText(remat["budget_bytes"].get<uint64_t>()));
+  double waits = report.value("input_seconds_predicted", 0.0);
   double base = report.value("step_seconds_predicted", 0.0) -
-                remat.value("recompute_seconds_predicted", 0.0);
+                remat.value("recompute_seconds_predicted", 0.0) - waits;
+  if (waits > 0 && base > 0)
+    text += line("input", fmt::format("one buffer, +{:.2f} % time predicted to fill it",
+                                      100 * waits / base));
   int64_t again = remat.value("recomputed", int64_t(0));
   if (again == 0)
     return text + line("recomputes", "nothing");

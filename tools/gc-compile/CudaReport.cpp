@@ -32,8 +32,11 @@ std::string cudaSummary(const std::string &compilerReport) {
   if (cuda.is_null())
     return "";
   std::string text;
-  text += line("kernels", fmt::format("{} generated, assembled by {}{}", cuda["kernels"].size(),
-                                      cuda["assembler"].get<std::string>(), spillText(cuda)));
+  auto assembler = cuda["assembler"].get<std::string>();
+  bool isAssembled = !assembler.starts_with("none");
+  text += line("kernels", fmt::format("{} generated, {}{}{}", cuda["kernels"].size(),
+                                      isAssembled ? "assembled by " : "PTX alone; assembler: ",
+                                      assembler, spillText(cuda)));
   std::string library = cuda["library"];
   if (library.empty())
     text += line("library", "none: " + cuda["no_library_because"].get<std::string>());
@@ -45,9 +48,12 @@ std::string cudaSummary(const std::string &compilerReport) {
                                  refusal["op"].get<std::string>(), refusal["ops"].get<int64_t>(),
                                  refusal["reason"].get<std::string>()));
   json report = json::parse(compilerReport);
-  text += line("a step", fmt::format("{:.2f} ms by the roofline of {}'s data sheet; not measured",
-                                     1e3 * report.value("step_seconds_predicted", 0.0),
-                                     cuda["device"].get<std::string>()));
+  std::string costs = report.value("costs", "");
+  text += line("a step",
+               fmt::format("{:.3f} ms {}", 1e3 * report.value("step_seconds_predicted", 0.0),
+                           costs.empty() ? fmt::format("by the roofline of {}'s data sheet; not measured",
+                                                       cuda["device"].get<std::string>())
+                                         : fmt::format("by the costs in '{}'", costs)));
   auto has = cuda["device_memory_bytes"].get<uint64_t>();
   auto needs = report.value("arena_bytes", uint64_t(0));
   if (needs > has)
