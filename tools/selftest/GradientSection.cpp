@@ -26,10 +26,16 @@ std::map<std::string, std::span<const std::byte>> firstStep(const StateRecord &r
   return tensors;
 }
 
-/// Every parameter by one unit in the last place, up or down.
-Result<void> perturb(const gc::plan::Plan &plan, BufferAccess &access) {
+/// Networks are not smooth: where rounding takes a ReLU's input across zero, gradients jump, on the cpu
+/// device as on a GPU. So parameters move as far as rounding may, several times: one may miss what
+/// another finds.
+constexpr int kUnits = 4;
+constexpr uint64_t kPerturbations = 8;
+
+/// Every parameter by kUnits units in the last place, up or down.
+Result<void> perturb(const gc::plan::Plan &plan, BufferAccess &access, uint64_t seed) {
   uint64_t count = 0;
-  Philox generator(1);
+  Philox generator(seed);
   for (const gc::plan::Variable *variable : *plan.variables()) {
     if (variable->role() != gc::plan::VariableRole_Parameter)
       continue;
@@ -38,8 +44,7 @@ Result<void> perturb(const gc::plan::Plan &plan, BufferAccess &access) {
       return data.error();
     auto *values = reinterpret_cast<float *>(*data);
     for (uint64_t i = 0; i < plan.buffers()->Get(variable->buffer())->bytes() / 4; ++i)
-      if (values[i] != 0)
-        values[i] = std::nextafter(values[i], generator(count++, 0)[0] & 1 ? INFINITY : -INFINITY);
+      values[i] *= 1 + (generator(count++, 0)[0] & 1 ? kUnits : -kUnits) * 0x1p-23f;
     if (Result<void> done = access.unmap(variable->buffer(), /*written=*/true); !done)
       return done;
   }
@@ -48,7 +53,8 @@ Result<void> perturb(const gc::plan::Plan &plan, BufferAccess &access) {
 
 /// A network on the cpu device: what it computes, and how much that moves.
 struct Reference {
-  StateRecord exact, moved;
+  StateRecord exact;
+  std::map<std::string, double> response; // by tensor, the largest
 };
 
 Result<Reference> referenceOf(const SelfTestSetup &setup, const SelfTestNetwork &network) {
@@ -59,35 +65,50 @@ Result<Reference> referenceOf(const SelfTestSetup &setup, const SelfTestNetwork 
   Result<StateRecord> exact = recordSteps(*plan, options);
   if (!exact)
     return exact.error();
-  Result<StateRecord> moved = recordSteps(*plan, options, perturb);
-  if (!moved)
-    return moved.error();
-  return Reference{std::move(*exact), std::move(*moved)};
+  Reference reference{std::move(*exact), {}};
+  auto want = firstStep(reference.exact);
+  for (uint64_t seed = 1; seed <= kPerturbations; ++seed) {
+    Result<StateRecord> moved = recordSteps(
+        *plan, options, [&](const gc::plan::Plan &changed, BufferAccess &access) {
+          return perturb(changed, access, seed);
+        });
+    if (!moved)
+      return moved.error();
+    for (const auto &[tensor, values] : firstStep(*moved)) {
+      double &largest = reference.response[tensor];
+      largest = std::fmax(largest, relativeError(values, want[tensor]));
+    }
+  }
+  return reference;
 }
 
 /// In several micro-batches each has a loss of its own: then only gradients are compared.
 void compare(const std::string &name, const StateRecord &record, const Reference &reference,
              Findings &findings) {
   auto got = firstStep(record), want = firstStep(reference.exact);
-  auto moved = firstStep(reference.moved);
   Findings::Json tensors = Findings::Json::array();
   std::string worst;
   double worstError = 0, worstBound = 1;
-  size_t failures = 0;
+  size_t failures = 0, rounding = 0;
   for (const auto &[tensor, values] : want) {
     if (tensor == "the loss" && !got.contains(tensor))
       continue;
-    double bound = errorBound(relativeError(moved[tensor], values));
+    double bound = errorBound(reference.response.at(tensor), kUnits);
     double error = got.contains(tensor) ? relativeError(got[tensor], values) : INFINITY;
     tensors.push_back({{"name", tensor}, {"error", error}, {"bound", bound}});
     failures += !(error <= bound);
+    // What would be zero without rounding: its bound is told, and says little.
+    if (bound >= 1 && error <= bound) {
+      ++rounding;
+      continue;
+    }
     if (worst.empty() || error / bound > worstError / worstBound)
       worst = tensor, worstError = error, worstBound = bound;
   }
-  findings.judge(failures == 0 && !tensors.empty(), name,
-                 fmt::format("{} tensors, {} beyond their bound; worst {}: error {:.2g}, bound "
-                             "{:.2g}",
-                             tensors.size(), failures, worst, worstError, worstBound),
+  findings.judge(failures == 0 && rounding < tensors.size(), name,
+                 fmt::format("{} tensors, {} of them nothing but rounding, {} beyond their bound; "
+                             "worst {}: error {:.2g}, bound {:.2g}",
+                             tensors.size(), rounding, failures, worst, worstError, worstBound),
                  {{"tensors", tensors}});
 }
 

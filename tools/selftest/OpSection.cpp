@@ -45,15 +45,15 @@ public:
 
   /// Runs the op in the step, and its twin on the same operands.
   Result<OpResult> run(const PlanStepper::Op &op, const PlanStepper::Op &twin) {
-    std::map<std::string, uint32_t> mine, outputs;
+    std::map<std::string, uint32_t> mine;
     for (uint32_t buffer : op.reads)
-      mine[nameOf(step, buffer)] = buffer;
+      mine[step.label(buffer)] = buffer;
     std::vector<std::pair<uint32_t, Bytes>> operands;
     for (uint32_t buffer : twin.reads) {
-      auto found = mine.find(nameOf(other, buffer));
+      auto found = mine.find(other.label(buffer));
       if (found == mine.end())
         return runFailed(fmt::format("it does not read '{}', and its twin does",
-                                     nameOf(other, buffer)));
+                                     other.label(buffer)));
       Result<Bytes> bytes = step.read(found->second);
       if (!bytes)
         return bytes.error();
@@ -78,7 +78,7 @@ public:
       Result<Bytes> bytes = step.read(buffer);
       if (!bytes)
         return bytes.error();
-      computed[nameOf(step, buffer)] = std::move(*bytes);
+      computed[step.label(buffer)] = std::move(*bytes);
     }
     if (Status done = judge(computed, *exact, *moved, result); !done)
       return done.error();
@@ -88,13 +88,7 @@ public:
   }
 
 private:
-  using Outputs = std::map<std::string, Bytes>; // by nameOf
-
-  /// Results of one op have one name; their sizes tell them apart.
-  static std::string nameOf(const PlanStepper &plan, uint32_t buffer) {
-    const gc::plan::Buffer &b = plan.buffer(buffer);
-    return fmt::format("{}, {} bytes", b.name()->str(), b.bytes());
-  }
+  using Outputs = std::map<std::string, Bytes>; // by label
 
   Result<Outputs> runTwin(const PlanStepper::Op &twin,
                           const std::vector<std::pair<uint32_t, Bytes>> &operands,
@@ -114,7 +108,7 @@ private:
       Result<Bytes> bytes = other.read(buffer);
       if (!bytes)
         return bytes.error();
-      outputs[nameOf(other, buffer)] = std::move(*bytes);
+      outputs[other.label(buffer)] = std::move(*bytes);
     }
     return outputs;
   }
@@ -144,7 +138,7 @@ private:
       return took.error();
     result.seconds = *took;
     for (uint32_t buffer : op.writes)
-      if (Status done = step.write(buffer, computed.at(nameOf(step, buffer))); !done)
+      if (Status done = step.write(buffer, computed.at(step.label(buffer))); !done)
         return done;
     return {};
   }

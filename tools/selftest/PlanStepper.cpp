@@ -21,6 +21,7 @@ Result<std::unique_ptr<PlanStepper>> PlanStepper::create(PlanFile plan, const st
     return {};
   };
   PlanStepper &s = *stepper;
+  s.labelBuffers();
   if (Status done = s.findOps(); !done)
     return done.error();
   if (Status done = take(hal::createDevice(device, {.threads = threads}), s.device); !done)
@@ -32,6 +33,15 @@ Result<std::unique_ptr<PlanStepper>> PlanStepper::create(PlanFile plan, const st
   if (Status done = take(s.device->createEvent(), s.event); !done)
     return done.error();
   return stepper;
+}
+
+void PlanStepper::labelBuffers() {
+  std::map<std::string, int> seen;
+  for (const gc::plan::Buffer *one : *plan().buffers()) {
+    std::string text = fmt::format("{}, {} bytes", one->name()->str(), one->bytes());
+    int count = ++seen[text];
+    labels.push_back(count == 1 ? text : fmt::format("{} #{}", text, count));
+  }
 }
 
 Status PlanStepper::findOps() {

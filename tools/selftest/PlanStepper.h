@@ -24,6 +24,9 @@ public:
   const gc::plan::Plan &plan() const { return file.get(); }
   const std::vector<Op> &ops() const { return all; }
   const gc::plan::Buffer &buffer(uint32_t index) const { return *plan().buffers()->Get(index); }
+  /// The same in every plan of the model, and unique in this one. Results of one op have one name: their
+  /// sizes tell them apart, then their order ("bn1:batch_stats, 64 bytes #2").
+  const std::string &label(uint32_t index) const { return labels[index]; }
 
   /// Gives parameters their initial values, inputs normal ones, and runs the once list.
   gc::runtime::Status begin(uint64_t seed);
@@ -38,12 +41,14 @@ public:
 
 private:
   explicit PlanStepper(gc::runtime::PlanFile plan) : file(std::move(plan)) {}
+  void labelBuffers();
   gc::runtime::Status findOps();
   gc::runtime::Status execute(const gc::plan::CommandList *commands,
                               std::span<gc::runtime::hal::CommandTime> times, int repetitions,
                               double *fastest);
 
   gc::runtime::PlanFile file;
+  std::vector<std::string> labels; // by buffer
   std::vector<Op> all;
   std::unique_ptr<gc::runtime::hal::Device> device;
   std::unique_ptr<gc::runtime::hal::Executable> executable;

@@ -14,7 +14,7 @@ std::vector<SelfTestNetwork> selfTestNetworks(bool quick) {
   };
   std::vector<Choice> choices;
   if (quick)
-    choices = {{MnistOptions{.batch = 4}, true},
+    choices = {{MnistOptions{.batch = 6}, true},
                {EncoderOptions{.layers = 2, .width = 32, .heads = 2, .ffn = 48, .sequence = 11,
                                .batch = 2},
                 false}};
