@@ -86,10 +86,14 @@ std::string caseName(const testing::TestParamInfo<EveryGraph::ParamType> &info) 
   return std::string(types[int(std::get<0>(info.param))]) + "_" + std::get<1>(info.param);
 }
 INSTANTIATE_TEST_SUITE_P(Targets, EveryGraph,
-                         testing::Combine(testing::Values(GraphType::F32, GraphType::F16,
-                                                          GraphType::BF16),
+                         testing::Combine(testing::Values(GraphType::F32),
                                           testing::Values("sm_75", "sm_80", "sm_86", "sm_89",
                                                           "sm_90", "sm_100", "sm_120")),
+                         caseName);
+// Steps do not use these yet; gc-cudnn-table asks for all of them.
+INSTANTIATE_TEST_SUITE_P(HalfTypes, EveryGraph,
+                         testing::Combine(testing::Values(GraphType::F16, GraphType::BF16),
+                                          testing::Values("sm_75", "sm_90")),
                          caseName);
 
 //===----------------------------------------------------------------------===//

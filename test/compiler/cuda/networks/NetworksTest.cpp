@@ -27,12 +27,9 @@ std::vector<Case> networks() {
   resnet50.depth = 50;
   models::VitOptions vit;
   vit.size = "small";
-  models::MnistOptions group;
-  group.norm = "group";
-  return {{"mnist", models::MnistOptions()},  {"mnist_group", group},
-          {"cnn11", models::Cnn11Options()},  {"vgg16", models::VggOptions()},
-          {"resnet50", resnet50},             {"vit_small", vit},
-          {"encoder", models::EncoderOptions()}};
+  return {{"mnist", models::MnistOptions()}, {"cnn11", models::Cnn11Options()},
+          {"vgg16", models::VggOptions()},   {"resnet50", resnet50},
+          {"vit_small", vit},                {"encoder", models::EncoderOptions()}};
 }
 
 std::string textOf(const models::NetworkOptions &options) {
