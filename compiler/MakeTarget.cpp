@@ -33,8 +33,16 @@ static MadeTarget makeCudaTarget(mlir::MLIRContext *context, const CompileOption
 }
 
 MadeTarget makeTarget(mlir::MLIRContext *context, const CompileOptions &options) {
-  if (options.device == "cpu")
+  if (options.device == "cpu") {
+    if (!options.target.empty())
+      return {nullptr, 2,
+              "--target=" + options.target +
+                  ": the cpu device has no targets, it is compiled for this machine"};
+    if (options.cudaLibrary != "auto" || options.allowTf32 || options.allowNondeterministic)
+      return {nullptr, 2,
+              "--cuda-library, --allow-tf32 and --allow-nondeterministic go with --device=cuda"};
     return {std::make_shared<cpu::CpuTarget>(context, options.threads), 0, ""};
+  }
   if (options.device == "cuda")
     return makeCudaTarget(context, options);
   return {nullptr, 4, "device '" + options.device + "' is not known; there are cpu and cuda"};

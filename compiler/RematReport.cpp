@@ -13,7 +13,7 @@ std::string bytesText(int64_t bytes) {
 }
 
 static std::string milliseconds(double seconds) {
-  return llvm::formatv("{0:F2} ms", 1e3 * seconds);
+  return llvm::formatv(seconds < 1e-3 ? "{0:F4} ms" : "{0:F2} ms", 1e3 * seconds);
 }
 
 PeakFacts peakOf(const FunctionGraph &function, const RematPlan &plan) {

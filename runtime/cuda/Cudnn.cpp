@@ -56,7 +56,9 @@ Result<std::unique_ptr<CudnnGraphs>> CudnnGraphs::load(Context &context, const G
   const Cudnn &cudnn = **library;
   std::unique_ptr<CudnnGraphs> loaded(new CudnnGraphs(cudnn, graphs));
   std::string version = "cuDNN " + std::to_string(cudnn.cudnnGetVersion());
-  GC_CUDNN(cudnn, cudnnCreate, version, &loaded->handle_);
+  if (cudnnStatus_t status = cudnn.cudnnCreate(&loaded->handle_); status != CUDNN_STATUS_SUCCESS)
+    return deviceError(cudnn.error(status, "cudnnCreate", version).message +
+                       "; a plan compiled with --cuda-library=none needs no cuDNN");
   GC_CUDNN(cudnn, cudnnSetStream, version, loaded->handle_, context.compute());
   for (const gc::plan::LibraryGraph *graph : graphs)
     if (Status restored = loaded->restore(*graph); !restored)

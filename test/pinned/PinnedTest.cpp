@@ -104,6 +104,12 @@ struct Judgement {
   }
 };
 
+// An emulated GPU takes minutes for these.
+bool isTooLarge(const std::string &name) {
+  return GC_PINNED_DEVICE == std::string("cuda") &&
+         (name.starts_with("vgg") || name == "resnet-152");
+}
+
 class Pinned : public testing::TestWithParam<std::string> {
 protected:
   void SetUp() override {
@@ -115,6 +121,8 @@ protected:
 };
 
 TEST_P(Pinned, OneStepMatchesFloat64) {
+  if (isTooLarge(GetParam()))
+    GTEST_SKIP() << "an emulated GPU would take minutes";
   json pinned = json::parse(readText(fs::path(GC_PINNED_DIR) / (GetParam() + ".json")));
   ASSERT_EQ(pinned["format"], 1);
   // The arguments are a list or one text, as gc-gen takes them.
@@ -217,16 +225,10 @@ TEST_P(Pinned, OneStepMatchesFloat64) {
     statisticErrors.expectGood("statistics");
 }
 
-// An emulated GPU takes minutes for these.
-bool isTooLarge(const std::string &name) {
-  return GC_PINNED_DEVICE == std::string("cuda") &&
-         (name.starts_with("vgg") || name == "resnet-152");
-}
-
 std::vector<std::string> cases() {
   std::vector<std::string> names;
   for (const auto &entry : fs::directory_iterator(GC_PINNED_DIR))
-    if (entry.path().extension() == ".json" && !isTooLarge(entry.path().stem().string()))
+    if (entry.path().extension() == ".json")
       names.push_back(entry.path().stem().string());
   std::sort(names.begin(), names.end());
   return names;

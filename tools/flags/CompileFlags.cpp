@@ -129,10 +129,6 @@ Result<void> CompileFlags::finish() {
     return fine;
   if (Result<void> fine = readBudget(); !fine)
     return fine;
-  if (!c.target.empty() && c.device == "cpu")
-    return badInput(fmt::format(
-        "--target={}: the cpu device has no targets, it is compiled for this machine; with "
-        "--device=cuda it has, and for a plan it is decided when that is compiled", c.target));
   return {};
 }
 

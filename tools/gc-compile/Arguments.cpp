@@ -101,6 +101,8 @@ bool parseArguments(int argc, char **argv, Arguments &a, int &exitCode) {
   if (!parseCommandLine(app, argc, argv, exitCode))
     return false;
   Result<void> fine = checkPareto(app, a);
+  if (fine && a.kernels && a.compile.device != "cuda")
+    fine = badInput("--kernels goes with --device=cuda: it is a table of a GPU's resources");
   if (fine)
     fine = compileFlags.finish();
   if (!fine)

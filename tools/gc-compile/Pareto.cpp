@@ -22,7 +22,7 @@ std::string paretoTable(const std::vector<ParetoPoint> &points) {
                                  "micro-batches");
   double fastest = points.empty() ? 0 : points.front().stepSeconds;
   for (const ParetoPoint &point : points)
-    text += fmt::format("{:>14} {:>14} {:>9.3f} {:>7.2f}% {:>7.2f}% {:>10} {:>13}\n",
+    text += fmt::format("{:>14} {:>14} {:>9.4g} {:>7.2f}% {:>7.2f}% {:>10} {:>13}\n",
                         point.budgetBytes, point.peakBytes, point.stepSeconds,
                         100 * (point.stepSeconds / fastest - 1), 100 * point.lowerBound,
                         point.recomputedOps, point.microBatches);

@@ -12,6 +12,8 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/cpu/codegen/CompileKernels.h"
 
+#include "compiler/codegen/OptimizeModule.h"
+#include "compiler/codegen/Parallel.h"
 #include "compiler/cpu/codegen/HostTarget.h"
 #include "compiler/cpu/codegen/LinkSharedObject.h"
 #include "compiler/cpu/codegen/LowerKernels.h"
@@ -21,25 +23,20 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/Utils/Cloning.h"
-#include <atomic>
-#include <thread>
 
 using namespace mlir;
 
 namespace gc::cpu {
 namespace {
 
-constexpr uint64_t bufferAlignment = 64;
-
 /// What LLVM is told about a kernel's pointers.
 struct KernelSignature {
   std::string name;
-  SmallVector<uint64_t> bytes; // of each memref
+  SmallVector<int64_t> bytes; // of each memref
 };
 
 FailureOr<std::vector<KernelSignature>> readSignatures(ModuleOp module) {
@@ -76,15 +73,7 @@ void addEntryPoint(llvm::Module &module, const KernelSignature &signature, const
   body->setName(signature.name + ".body");
   body->setLinkage(llvm::GlobalValue::InternalLinkage);
   body->addFnAttr(llvm::Attribute::NoInline);
-  for (auto [index, bytes] : llvm::enumerate(signature.bytes)) {
-    llvm::AttrBuilder attributes(context);
-    attributes.addAttribute(llvm::Attribute::NoAlias);
-    attributes.addAttribute(llvm::Attribute::NonNull);
-    attributes.addAlignmentAttr(bufferAlignment);
-    if (bytes != 0)
-      attributes.addDereferenceableAttr(bytes);
-    body->addParamAttrs(index, attributes);
-  }
+  codegen::describeBuffers(*body, signature.bytes);
 
   llvm::Type *pointer = llvm::PointerType::get(context, 0);
   llvm::Type *integer = llvm::Type::getInt64Ty(context);
@@ -114,10 +103,6 @@ void addEntryPoint(llvm::Module &module, const KernelSignature &signature, const
 }
 
 void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = true;
   tuning.LoopInterleaving = true;
@@ -125,13 +110,7 @@ void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   // LLVM unrolls short loops (over 8 or 16 channels) before it vectorizes, and then finds little to
   // vectorize; without unrolling it makes them one vector.
   tuning.LoopUnrolling = false;
-  llvm::PassBuilder builder(&machine, tuning);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
+  codegen::optimizeModule(module, machine, tuning);
 }
 
 llvm::Error emit(llvm::Module &module, llvm::TargetMachine &machine, llvm::CodeGenFileType kind,
@@ -200,30 +179,6 @@ llvm::Error compileShard(Shard &shard, unsigned index, const HostTarget &host,
   return emit(*module, **machine, llvm::CodeGenFileType::ObjectFile, shard.object);
 }
 
-/// Compiles all shards; the first error in their order is returned.
-llvm::Error compileShards(MutableArrayRef<Shard> shards, const HostTarget &host,
-                          const CodegenOptions &options) {
-  unsigned threads = options.threads ? options.threads : std::thread::hardware_concurrency();
-  threads = std::clamp<unsigned>(threads, 1, std::max<size_t>(1, shards.size()));
-  std::vector<std::string> errors(shards.size());
-  std::atomic<size_t> next = 0;
-  auto work = [&] {
-    for (size_t i = next++; i < shards.size(); i = next++)
-      if (llvm::Error error = compileShard(shards[i], i, host, options))
-        errors[i] = llvm::toString(std::move(error));
-  };
-  std::vector<std::thread> workers;
-  for (unsigned i = 1; i < threads; ++i)
-    workers.emplace_back(work);
-  work();
-  for (std::thread &worker : workers)
-    worker.join();
-  for (const std::string &error : errors)
-    if (!error.empty())
-      return llvm::createStringError(error);
-  return llvm::Error::success();
-}
-
 } // namespace
 
 FailureOr<KernelLibrary> compileKernels(ModuleOp module, const CodegenOptions &options) {
@@ -257,7 +212,9 @@ FailureOr<KernelLibrary> compileKernels(ModuleOp module, const CodegenOptions &o
           ->moveBefore(shard.module->getBody(), shard.module->getBody()->end());
     shards.push_back(std::move(shard));
   }
-  if (llvm::Error error = compileShards(shards, host, options))
+  if (llvm::Error error = codegen::inParallel(
+          shards.size(), options.threads,
+          [&](size_t i) { return compileShard(shards[i], i, host, options); }))
     return fail(std::move(error));
 
   std::vector<SmallVector<char, 0>> objects;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/cuda/codegen/CompileKernels.h"
 
+#include "compiler/codegen/Parallel.h"
 #include "compiler/cuda/codegen/AssemblePtx.h"
 #include "compiler/cuda/codegen/EmitPtx.h"
 #include "compiler/cuda/codegen/IndexWidth.h"
@@ -15,8 +16,6 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
-#include <atomic>
-#include <thread>
 
 using namespace mlir;
 
@@ -116,30 +115,6 @@ llvm::Error compileShard(Shard &shard, size_t index, const Assembler &assembler,
                         shard.assembled.cubin.size()));
 }
 
-/// Compiles all shards; the first error in their order is returned.
-llvm::Error compileShards(MutableArrayRef<Shard> shards, const Assembler &assembler,
-                          const CodegenOptions &options) {
-  size_t threads =
-      std::clamp<size_t>(std::max(1, options.threads), 1, std::max<size_t>(1, shards.size()));
-  std::vector<std::string> errors(shards.size());
-  std::atomic<size_t> next = 0;
-  auto work = [&] {
-    for (size_t i = next++; i < shards.size(); i = next++)
-      if (llvm::Error error = compileShard(shards[i], i, assembler, options))
-        errors[i] = llvm::toString(std::move(error));
-  };
-  std::vector<std::thread> workers;
-  for (size_t i = 1; i < threads; ++i)
-    workers.emplace_back(work);
-  work();
-  for (std::thread &worker : workers)
-    worker.join();
-  for (const std::string &error : errors)
-    if (!error.empty())
-      return llvm::createStringError(error);
-  return llvm::Error::success();
-}
-
 FailureOr<KernelResources> describe(const KernelSignature &signature, const Shard &shard,
                                     const DeviceModel &device) {
   KernelResources resources;
@@ -185,7 +160,9 @@ FailureOr<KernelImages> compileKernels(ModuleOp module, const CodegenOptions &op
   if (failed(lowerKernels(module)))
     return failure();
   Assembler assembler = options.assemble ? Assembler::find() : Assembler{"", "none: not asked for"};
-  if (llvm::Error error = compileShards(shards, assembler, options))
+  if (llvm::Error error = codegen::inParallel(
+          shards.size(), unsigned(std::max(1, options.threads)),
+          [&](size_t i) { return compileShard(shards[i], i, assembler, options); }))
     return fail(std::move(error));
 
   KernelImages result;

@@ -1,6 +1,7 @@
 //===- EmitPtx.cpp - Lowered kernels to PTX -------------------------------===//
 #include "compiler/cuda/codegen/EmitPtx.h"
 
+#include "compiler/codegen/OptimizeModule.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
@@ -8,7 +9,6 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -20,7 +20,6 @@ namespace gc::cuda {
 namespace {
 
 constexpr const char *triple = "nvptx64-nvidia-cuda";
-constexpr uint64_t bufferAlignment = 64;
 constexpr unsigned sharedSpace = 3;
 
 /// The oldest that knows the target, but no older than CUDA 12.0's: it is what a newer device's
@@ -56,17 +55,8 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const DeviceM
 }
 
 void annotate(llvm::Module &module, const KernelSignature &signature) {
-  llvm::LLVMContext &context = module.getContext();
   llvm::Function *kernel = module.getFunction(signature.name);
-  for (auto [index, bytes] : llvm::enumerate(signature.bufferBytes)) {
-    llvm::AttrBuilder attributes(context);
-    attributes.addAttribute(llvm::Attribute::NoAlias);
-    attributes.addAttribute(llvm::Attribute::NonNull);
-    attributes.addAlignmentAttr(bufferAlignment);
-    if (bytes != 0)
-      attributes.addDereferenceableAttr(bytes);
-    kernel->addParamAttrs(index, attributes);
-  }
+  codegen::describeBuffers(*kernel, signature.bufferBytes);
   kernel->addFnAttr(llvm::Attribute::NoUnwind);
   kernel->addFnAttr(llvm::Attribute::MustProgress);
   kernel->addFnAttr(llvm::Attribute::WillReturn);
@@ -90,20 +80,6 @@ void declareSharedMemory(llvm::Module &module) {
       global.setInitializer(nullptr);
     }
   }
-}
-
-void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
 }
 
 /// There is nothing to link kernels with.
@@ -147,7 +123,7 @@ llvm::Expected<EmittedPtx> emitPtx(gpu::GPUModuleOp kernels, ArrayRef<KernelSign
   for (const KernelSignature &signature : signatures)
     annotate(*module, signature);
   declareSharedMemory(*module);
-  optimize(*module, **machine);
+  codegen::optimizeModule(*module, **machine);
   if (llvm::Error error = checkUndefinedSymbols(*module))
     return error;
 
