@@ -10,7 +10,7 @@
 namespace gc::codegen {
 
 /// Where buffers start; plans place them so.
-constexpr llvm::Align bufferAlignment(64);
+constexpr uint64_t bufferAlignment = 64;
 
 /// Tells LLVM what it may rely on: the first parameters are buffers of so many bytes that overlap
 /// nothing.
