@@ -47,7 +47,7 @@ struct CompileOptions {
 struct CompileResult {
   std::vector<uint8_t> plan;
   std::string report; // JSON
-  int exitCode = 0;   // as interface.md numbers them
+  int exitCode = 0;   // the tools end with it; README.md lists the codes
   std::string error;  // every diagnostic, one a line, when exitCode is not 0
   std::string check;  // what the replay has proven, when it was asked for
   std::string explanation; // what was decided and why, when it was asked for

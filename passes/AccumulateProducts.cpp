@@ -7,7 +7,7 @@
 //                                              }
 //
 // Whether a kernel can add, and whether its scratch is not larger than what is saved, is for a target
-// to say: see compiler/cpu/SelectKernels.cpp.
+// to say: see compiler/target/SelectKernels.cpp.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/AccumulateProducts.h"
