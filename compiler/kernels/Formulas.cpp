@@ -91,7 +91,7 @@ void addCoefficients(KernelBuilder &k, CoefficientsOp op, Value seedAndStep, Val
 }
 
 Expr isSample(KernelBuilder &k, Expr label, int64_t classes) {
-  return (label >= 0) & (label < double(classes));
+  return (label >= 0) & (label < classes);
 }
 
 Expr classOf(KernelBuilder &k, Expr label, int64_t classes) {

@@ -55,7 +55,7 @@ Expr Expr::operator&(Expr other) const { return integerBinary<arith::AndIOp>(*th
 Expr Expr::operator|(Expr other) const { return integerBinary<arith::OrIOp>(*this, other); }
 Expr Expr::operator^(Expr other) const { return integerBinary<arith::XOrIOp>(*this, other); }
 Expr Expr::operator>>(int64_t bits) const {
-  return integerBinary<arith::ShRUIOp>(*this, like(double(bits)));
+  return integerBinary<arith::ShRUIOp>(*this, like(bits));
 }
 
 Expr Expr::compare(arith::CmpIPredicate integers, arith::CmpFPredicate floats, Expr other) const {
@@ -79,22 +79,28 @@ Expr Expr::operator>=(Expr other) const {
 Expr Expr::operator==(Expr other) const {
   return compare(arith::CmpIPredicate::eq, arith::CmpFPredicate::OEQ, other);
 }
-Expr Expr::like(double constant) const { return kernel->constant(type(), constant); }
 
 //===----------------------------------------------------------------------===//
 // Constants, control, memory
 //===----------------------------------------------------------------------===//
 
-Expr KernelBuilder::constant(Type type, double value) {
-  Type element = getElementTypeOrSelf(type);
-  TypedAttr attribute;
-  if (isa<FloatType>(element))
-    attribute = builder.getFloatAttr(element, value);
-  else
-    attribute = builder.getIntegerAttr(element, int64_t(value));
+static Expr constantOf(KernelBuilder &k, Type type, TypedAttr element) {
   if (auto vector = dyn_cast<VectorType>(type))
-    attribute = DenseElementsAttr::get(vector, Attribute(attribute));
-  return wrap(arith::ConstantOp::create(builder, location, attribute));
+    element = DenseElementsAttr::get(vector, Attribute(element));
+  return k.wrap(arith::ConstantOp::create(k.builder, k.location, element));
+}
+Expr KernelBuilder::wholeNumber(Type type, int64_t value) {
+  Type element = getElementTypeOrSelf(type);
+  if (isa<FloatType>(element))
+    return fraction(type, double(value));
+  return constantOf(*this, type, builder.getIntegerAttr(element, value));
+}
+Expr KernelBuilder::fraction(Type type, double value) {
+  Type element = getElementTypeOrSelf(type);
+  // It would be cut to a whole number, and a division would become another one.
+  if (!isa<FloatType>(element))
+    llvm::report_fatal_error("a fraction meets an integer in a kernel's formula");
+  return constantOf(*this, type, builder.getFloatAttr(element, value));
 }
 Expr KernelBuilder::index(int64_t value) {
   return wrap(arith::ConstantIndexOp::create(builder, location, value));
@@ -301,7 +307,7 @@ KernelBuilder::reduceColumns(int64_t size, unsigned results, bool isMaximum,
     sums = loop(index(0), index(whole), step, sums, [&](Expr c, ArrayRef<Expr> carried) {
       SmallVector<Expr> next(carried);
       for (int64_t way = 0; way < ways; ++way)
-        accumulate(next, way, {c + double(way * lanes), lanes, {}});
+        accumulate(next, way, {c + way * lanes, lanes, {}});
       return next;
     });
   int64_t way = 0;

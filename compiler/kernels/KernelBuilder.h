@@ -10,10 +10,15 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include <type_traits>
 
 namespace gc::kernels {
 
 class KernelBuilder;
+
+/// A number in a formula: 3 or 0.5. Only whole ones go with indices and integers.
+template <typename T>
+concept Number = std::is_arithmetic_v<T>;
 
 /// A value being computed: an index, an integer, a float, or a vector of floats. Operators demand
 /// equal types; a number on one side takes the type of the other.
@@ -29,11 +34,11 @@ public:
   Expr operator*(Expr other) const;
   Expr operator/(Expr other) const; // unsigned for integers and indices
   Expr operator%(Expr other) const; // unsigned
-  Expr operator+(double other) const { return *this + like(other); }
-  Expr operator-(double other) const { return *this - like(other); }
-  Expr operator*(double other) const { return *this * like(other); }
-  Expr operator/(double other) const { return *this / like(other); }
-  Expr operator%(double other) const { return *this % like(other); }
+  Expr operator+(Number auto other) const { return *this + like(other); }
+  Expr operator-(Number auto other) const { return *this - like(other); }
+  Expr operator*(Number auto other) const { return *this * like(other); }
+  Expr operator/(Number auto other) const { return *this / like(other); }
+  Expr operator%(Number auto other) const { return *this % like(other); }
   Expr operator&(Expr other) const;
   Expr operator|(Expr other) const;
   Expr operator^(Expr other) const;
@@ -44,12 +49,12 @@ public:
   Expr operator<=(Expr other) const;
   Expr operator>=(Expr other) const;
   Expr operator==(Expr other) const;
-  Expr operator<(double other) const { return *this < like(other); }
-  Expr operator>=(double other) const { return *this >= like(other); }
-  Expr operator==(double other) const { return *this == like(other); }
+  Expr operator<(Number auto other) const { return *this < like(other); }
+  Expr operator>=(Number auto other) const { return *this >= like(other); }
+  Expr operator==(Number auto other) const { return *this == like(other); }
 
   /// A constant of this type.
-  Expr like(double constant) const;
+  Expr like(Number auto constant) const;
   KernelBuilder &builder() const { return *kernel; }
 
 private:
@@ -81,7 +86,13 @@ public:
   Expr f64(double value);
   Expr i32(int64_t value);
   Expr i64(int64_t value);
-  Expr constant(mlir::Type type, double value);
+  /// Of any type that an expression may have; fractions only of floats.
+  template <Number T> Expr constant(mlir::Type type, T value) {
+    if constexpr (std::is_floating_point_v<T>)
+      return fraction(type, value);
+    else
+      return wholeNumber(type, value);
+  }
   Expr wrap(mlir::Value value) { return Expr(*this, value); }
 
   // Control.
@@ -147,8 +158,12 @@ public:
   mlir::Location location;
 
 private:
+  Expr wholeNumber(mlir::Type type, int64_t value);
+  Expr fraction(mlir::Type type, double value);
   Expr foldLanes(Expr vector, bool isMaximum);
 };
+
+Expr Expr::like(Number auto constant) const { return kernel->constant(type(), constant); }
 
 } // namespace gc::kernels
 

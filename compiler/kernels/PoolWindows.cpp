@@ -16,9 +16,9 @@ SmallVector<Along> windowsAlong(KernelBuilder &k, Expr position, int64_t stride,
                                 int64_t outputs) {
   SmallVector<Along> windows;
   for (int64_t i = 0; i < (kernel + stride - 1) / stride; ++i) {
-    Expr output = position / double(stride) - double(i);
-    Expr offset = position - output * double(stride);
-    Expr exists = (output >= 0) & (output < double(outputs)) & (offset < double(kernel));
+    Expr output = position / stride - i;
+    Expr offset = position - output * stride;
+    Expr exists = (output >= 0) & (output < outputs) & (offset < kernel);
     Expr safe = k.minimum(k.maximum(output, k.index(0)), k.index(outputs - 1));
     windows.push_back({safe, exists, offset});
   }
@@ -28,15 +28,15 @@ SmallVector<Along> windowsAlong(KernelBuilder &k, Expr position, int64_t stride,
 } // namespace
 
 SmallVector<Covering> windowsOver(KernelBuilder &k, const PoolWindows &w, Expr y, Expr x) {
-  SmallVector<Along> rows = windowsAlong(k, y + double(w.padHeight), w.strideHeight,
+  SmallVector<Along> rows = windowsAlong(k, y + w.padHeight, w.strideHeight,
                                          w.kernelHeight, w.outHeight);
   SmallVector<Along> columns =
-      windowsAlong(k, x + double(w.padWidth), w.strideWidth, w.kernelWidth, w.outWidth);
+      windowsAlong(k, x + w.padWidth, w.strideWidth, w.kernelWidth, w.outWidth);
   SmallVector<Covering> windows;
   for (const Along &row : rows)
     for (const Along &column : columns)
       windows.push_back({row.output, column.output, row.exists & column.exists,
-                         row.offset * double(w.kernelWidth) + column.offset});
+                         row.offset * w.kernelWidth + column.offset});
   return windows;
 }
 

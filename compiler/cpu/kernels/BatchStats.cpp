@@ -21,7 +21,7 @@ void addMomentsOfRows(KernelBuilder &k, Value input, Value partials, Value block
     k.loop(zero, width, [&](Expr c) { k.store(k.f32(0), partials, {into, chunk, c}); });
     k.loop(rows.begin, rows.end, momentsBlockRows, [&](Expr first) {
       k.loop(zero, width, [&](Expr c) { k.store(k.f32(0), block, {c}); });
-      Expr last = k.minimum(first + double(momentsBlockRows), rows.end);
+      Expr last = k.minimum(first + momentsBlockRows, rows.end);
       k.loop(first, last, [&](Expr row) {
         k.loop(zero, width,
                [&](Expr c) { k.store(k.load(block, {c}) + summand(row, c), block, {c}); });
@@ -80,7 +80,7 @@ LogicalResult emitBatchStats(BatchStatsOp op, OpKernels &kernels) {
                 });
                 auto squares = [&](Expr chunk, Expr c, int64_t count) {
                   Expr shift = partial(zero, chunk, c) - k.load(mean, {c});
-                  return partial(one, chunk, c) + shift * shift * double(count);
+                  return partial(one, chunk, c) + shift * shift * count;
                 };
                 forEach([&](Expr c) { k.store(squares(last, c, lastRows), rstd, {c}); });
                 k.loop(zero, last, [&](Expr chunk) {
@@ -89,7 +89,7 @@ LogicalResult emitBatchStats(BatchStatsOp op, OpKernels &kernels) {
                   });
                 });
                 forEach([&](Expr c) {
-                  Expr variance = k.load(rstd, {c}) / double(rows);
+                  Expr variance = k.load(rstd, {c}) / rows;
                   k.store(k.f32(1) / k.sqrt(variance + epsilon), rstd, {c});
                 });
               });

@@ -20,7 +20,7 @@ LogicalResult emitDropout(DropoutOp op, OpKernels &kernels) {
                 Range range = itemRange(k, begin, end, itemQuads, wholeQuads);
                 k.loop(range.begin, range.end, [&](Expr quad) {
                   for (auto [i, word] : llvm::enumerate(dropout.draw(k, quad)))
-                    write(quad * 4 + double(i), word);
+                    write(quad * 4 + i, word);
                 });
                 // Who has the last item also has the elements after the last whole four.
                 if (dropout.elements % 4 != 0) {

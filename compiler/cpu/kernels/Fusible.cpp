@@ -138,7 +138,7 @@ void addSums(const FusibleGroup &group, const RowBody &body, OpKernels &kernels)
           }
           k.loop(rows.begin, rows.end, blockRows, [&](Expr first) {
             forEach([&](Expr sum, Expr channel) { k.store(k.f32(0), block, {sum, channel}); });
-            Expr last = k.minimum(first + double(blockRows), rows.end);
+            Expr last = k.minimum(first + blockRows, rows.end);
             addRows(k, group, body, buffers, writer, {first, last}, block, std::nullopt);
             forEach([&](Expr sum, Expr channel) {
               k.store(k.load(partials, {sum, chunk, channel}) + k.load(block, {sum, channel}),

@@ -26,7 +26,7 @@ struct Shape : GroupShape {
 /// The rows of a chunk among those of the whole batch.
 Range rowsOf(KernelBuilder &k, const Shape &shape, Expr sample, Expr chunk) {
   Range range = itemRange(k, chunk, chunk + 1, shape.chunks.rows, shape.rows);
-  Expr first = sample * double(shape.rows);
+  Expr first = sample * shape.rows;
   return {first + range.begin, first + range.end};
 }
 
@@ -44,7 +44,7 @@ void spread(KernelBuilder &k, const Shape &shape, Value table, Expr sample, Valu
   k.loop(k.index(0), k.index(shape.groups), [&](Expr group) {
     Expr value = k.load(table, {sample, group});
     k.loop(k.index(0), k.index(shape.groupSize),
-           [&](Expr c) { k.store(value, array, {group * double(shape.groupSize) + c}); });
+           [&](Expr c) { k.store(value, array, {group * shape.groupSize + c}); });
   });
 }
 
@@ -62,7 +62,7 @@ LogicalResult emitGroupNorm(GroupNormOp op, OpKernels &kernels) {
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
                 Value block = k.stackArray({shape.channels});
                 k.loop(begin, end, [&](Expr item) {
-                  Range rows = rowsOf(k, shape, item / double(perSample), item % double(perSample));
+                  Range rows = rowsOf(k, shape, item / perSample, item % perSample);
                   addMomentsOfRows(k, buffers[0], buffers[1], block, item, rows, shape.channels);
                 });
               });
@@ -74,17 +74,17 @@ LogicalResult emitGroupNorm(GroupNormOp op, OpKernels &kernels) {
       grainOf(2 * perSample * shape.groupSize),
       [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
         k.loop(begin, end, [&](Expr item) {
-          Expr sample = item / double(shape.groups), group = item % double(shape.groups);
+          Expr sample = item / shape.groups, group = item % shape.groups;
           auto sumParts = [&](llvm::function_ref<Expr(Expr chunk, Expr channel, Expr rows)> part) {
             return k.loop(k.index(0), k.index(perSample), 1, {k.f32(0)},
                           [&](Expr chunk, ArrayRef<Expr> outer) {
-                            Expr rows = k.select(chunk == double(perSample - 1), k.f32(lastRows),
+                            Expr rows = k.select(chunk == perSample - 1, k.f32(lastRows),
                                                  k.f32(shape.chunks.rows));
-                            Expr at = sample * double(perSample) + chunk;
+                            Expr at = sample * perSample + chunk;
                             Expr inner = k.loop(
                                 k.index(0), k.index(shape.groupSize), 1, {k.f32(0)},
                                 [&](Expr c, ArrayRef<Expr> carried) {
-                                  Expr channel = group * double(shape.groupSize) + c;
+                                  Expr channel = group * shape.groupSize + c;
                                   return SmallVector<Expr>{carried[0] + part(at, channel, rows)};
                                 })[0];
                             return SmallVector<Expr>{outer[0] + inner};
@@ -112,13 +112,13 @@ LogicalResult emitGroupNorm(GroupNormOp op, OpKernels &kernels) {
         Value mean = k.stackArray({shape.channels}), scale = k.stackArray({shape.channels});
         RowWriter writer(k, kernels, output, buffers[3], shape.channels, rowsOfRange(shape));
         k.loop(begin, end, [&](Expr item) {
-          Expr sample = item / double(perSample);
+          Expr sample = item / perSample;
           spread(k, shape, buffers[4], sample, mean);
           spread(k, shape, buffers[5], sample, scale);
           forChannels(k, shape, [&](Expr c) {
             k.store(k.load(scale, {c}) * k.load(buffers[1], {c}), scale, {c});
           });
-          Range rows = rowsOf(k, shape, sample, item % double(perSample));
+          Range rows = rowsOf(k, shape, sample, item % perSample);
           writer.forRows(rows, [&](Expr row, RowWriter::Store store) {
             forChannels(k, shape, [&](Expr c) {
               Expr centred = k.load(buffers[0], {row, c}) - k.load(mean, {c});
@@ -133,15 +133,35 @@ LogicalResult emitGroupNorm(GroupNormOp op, OpKernels &kernels) {
 
 // With h = (x - mean) * rstd, g = dy * weight and averages over a group of a sample:
 // dx = rstd * (g - avg g - h * avg(g h)); dw = sum dy h, db = sum dy over samples and positions.
-LogicalResult emitGroupNormGrad(GroupNormGradOp op, OpKernels &kernels) {
-  Shape shape(op.getInput(), op.getGroups());
-  int64_t allRows = shape.batch * shape.rows, perSample = shape.chunks.count;
-  int64_t grain = grainOf(shape.chunks.rows * shape.channels);
-  SmallVector<int64_t> full{allRows, shape.channels};
-  BufferUse gradient = kernels.operand(0, full), input = kernels.operand(1, full);
-  BufferUse partials = kernels.scratch({2, shape.items(), shape.channels});
+namespace {
 
-  // partials[0] = sum dy h, partials[1] = sum dy of each channel over the chunk.
+/// The kernels of the gradient, in their order.
+class GroupNormGradient {
+public:
+  GroupNormGradient(GroupNormGradOp op, OpKernels &kernels)
+      : kernels(kernels), shape(op.getInput(), op.getGroups()),
+        full{shape.batch * shape.rows, shape.channels}, gradient(kernels.operand(0, full)),
+        input(kernels.operand(1, full)),
+        partials(kernels.scratch({2, shape.items(), shape.channels})) {}
+
+  /// partials[0] = sum dy h, partials[1] = sum dy of each channel over each chunk.
+  void sumChunks();
+  /// Adds a sample's chunks up into its first.
+  void sumSamples();
+  /// dw and db: sums over the samples.
+  void writeParameters();
+  void writeInput();
+
+private:
+  OpKernels &kernels;
+  Shape shape;
+  SmallVector<int64_t> full;
+  BufferUse gradient, input, partials;
+  int64_t perSample = shape.chunks.count;
+  int64_t grain = grainOf(shape.chunks.rows * shape.channels);
+};
+
+void GroupNormGradient::sumChunks() {
   kernels.add(
       "chunks", {gradient, input, kernels.operand(2), kernels.operand(3), partials}, shape.items(),
       grain, [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
@@ -149,16 +169,16 @@ LogicalResult emitGroupNormGrad(GroupNormGradOp op, OpKernels &kernels) {
         Value block = k.stackArray({2, shape.channels});
         Expr zero = k.index(0), one = k.index(1);
         k.loop(begin, end, [&](Expr item) {
-          Expr sample = item / double(perSample);
+          Expr sample = item / perSample;
           spread(k, shape, buffers[2], sample, mean);
           spread(k, shape, buffers[3], sample, rstd);
-          Range rows = rowsOf(k, shape, sample, item % double(perSample));
+          Range rows = rowsOf(k, shape, sample, item % perSample);
           for (Expr sum : {zero, one})
             forChannels(k, shape, [&](Expr c) { k.store(k.f32(0), buffers[4], {sum, item, c}); });
           k.loop(rows.begin, rows.end, momentsBlockRows, [&](Expr first) {
             for (Expr sum : {zero, one})
               forChannels(k, shape, [&](Expr c) { k.store(k.f32(0), block, {sum, c}); });
-            Expr last = k.minimum(first + double(momentsBlockRows), rows.end);
+            Expr last = k.minimum(first + momentsBlockRows, rows.end);
             k.loop(first, last, [&](Expr row) {
               forChannels(k, shape, [&](Expr c) {
                 Expr dy = k.load(buffers[0], {row, c});
@@ -175,12 +195,13 @@ LogicalResult emitGroupNormGrad(GroupNormGradOp op, OpKernels &kernels) {
           });
         });
       });
+}
 
-  // Adds a sample's chunks up into its first.
+void GroupNormGradient::sumSamples() {
   kernels.add("samples", {partials}, shape.batch, grainOf(2 * perSample * shape.channels),
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
                 k.loop(begin, end, [&](Expr sample) {
-                  Expr first = sample * double(perSample);
+                  Expr first = sample * perSample;
                   for (int64_t sum = 0; sum < 2; ++sum)
                     k.loop(k.index(1), k.index(perSample), [&](Expr chunk) {
                       forChannels(k, shape, [&](Expr c) {
@@ -191,7 +212,9 @@ LogicalResult emitGroupNormGrad(GroupNormGradOp op, OpKernels &kernels) {
                     });
                 });
               });
+}
 
+void GroupNormGradient::writeParameters() {
   kernels.add("parameters", {partials, kernels.result(1), kernels.result(2)},
               (shape.channels + lanes - 1) / lanes, grainOf(2 * shape.batch * lanes),
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
@@ -201,13 +224,15 @@ LogicalResult emitGroupNormGrad(GroupNormGradOp op, OpKernels &kernels) {
                   k.loop(range.begin, range.end, [&](Expr c) { k.store(k.f32(0), result, {c}); });
                   k.loop(k.index(0), k.index(shape.batch), [&](Expr sample) {
                     k.loop(range.begin, range.end, [&](Expr c) {
-                      Expr part = k.load(buffers[0], {k.index(sum), sample * double(perSample), c});
+                      Expr part = k.load(buffers[0], {k.index(sum), sample * perSample, c});
                       k.store(k.load(result, {c}) + part, result, {c});
                     });
                   });
                 }
               });
+}
 
+void GroupNormGradient::writeInput() {
   BufferUse output = kernels.result(0, full);
   kernels.add(
       "input",
@@ -215,15 +240,15 @@ LogicalResult emitGroupNormGrad(GroupNormGradOp op, OpKernels &kernels) {
        output},
       shape.items(), grain, [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
         Value mean = k.stackArray({shape.channels}), rstd = k.stackArray({shape.channels});
-        Value average =
-            k.stackArray({2, shape.channels}); // of g h and of g, in the channel's group
+        // Of g h and of g, in the channel's group.
+        Value average = k.stackArray({2, shape.channels});
         RowWriter writer(k, kernels, output, buffers[6], shape.channels, rowsOfRange(shape));
         k.loop(begin, end, [&](Expr item) {
-          Expr sample = item / double(perSample), first = sample * double(perSample);
+          Expr sample = item / perSample, first = sample * perSample;
           spread(k, shape, buffers[2], sample, mean);
           spread(k, shape, buffers[3], sample, rstd);
           k.loop(k.index(0), k.index(shape.groups), [&](Expr group) {
-            Expr offset = group * double(shape.groupSize);
+            Expr offset = group * shape.groupSize;
             for (int64_t sum = 0; sum < 2; ++sum) {
               Expr total = k.loop(
                   k.index(0), k.index(shape.groupSize), 1, {k.f32(0)},
@@ -237,7 +262,7 @@ LogicalResult emitGroupNormGrad(GroupNormGradOp op, OpKernels &kernels) {
               });
             }
           });
-          Range rows = rowsOf(k, shape, sample, item % double(perSample));
+          Range rows = rowsOf(k, shape, sample, item % perSample);
           writer.forRows(rows, [&](Expr row, RowWriter::Store store) {
             forChannels(k, shape, [&](Expr c) {
               Expr deviation = k.load(rstd, {c});
@@ -251,6 +276,16 @@ LogicalResult emitGroupNormGrad(GroupNormGradOp op, OpKernels &kernels) {
         });
         writer.finish();
       });
+}
+
+} // namespace
+
+LogicalResult emitGroupNormGrad(GroupNormGradOp op, OpKernels &kernels) {
+  GroupNormGradient gradient(op, kernels);
+  gradient.sumChunks();
+  gradient.sumSamples();
+  gradient.writeParameters();
+  gradient.writeInput();
   return success();
 }
 

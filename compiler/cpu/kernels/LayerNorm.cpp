@@ -22,13 +22,13 @@ LogicalResult emitLayerNorm(LayerNormOp op, OpKernels &kernels) {
       [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
         k.loop(begin, end, [&](Expr row) {
           auto input = [&](const Columns &columns) { return k.load(buffers[0], {row}, columns); };
-          Expr mean = k.sumColumns(columns, input) / double(columns);
+          Expr mean = k.sumColumns(columns, input) / columns;
           Expr means = k.splat(mean);
           Expr squares = k.sumColumns(columns, [&](const Columns &columns) {
             Expr deviation = input(columns) - means;
             return deviation * deviation;
           });
-          Expr rstd = k.f32(1) / k.sqrt(squares / double(columns) + epsilon);
+          Expr rstd = k.f32(1) / k.sqrt(squares / columns + epsilon);
           k.store(mean, buffers[4], {row});
           k.store(rstd, buffers[5], {row});
           Expr rstds = k.splat(rstd);
@@ -80,8 +80,8 @@ LogicalResult emitLayerNormGrad(LayerNormGradOp op, OpKernels &kernels) {
                           Expr g = gradient(columns) * k.load(buffers[4], {}, columns);
                           return SmallVector<Expr>{g, g * hat(columns)};
                         });
-                    Expr average = k.splat(sums[0] / double(columns));
-                    Expr product = k.splat(sums[1] / double(columns));
+                    Expr average = k.splat(sums[0] / columns);
+                    Expr product = k.splat(sums[1] / columns);
                     k.forColumns(columns, [&](const Columns &columns) {
                       Expr dy = gradient(columns), h = hat(columns);
                       Expr g = dy * k.load(buffers[4], {}, columns);

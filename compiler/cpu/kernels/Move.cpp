@@ -25,11 +25,11 @@ void addSegments(OpKernels &kernels, StringRef suffix, ArrayRef<BufferUse> uses,
   kernels.add(suffix, uses, target.outer * blocks, grainOf(std::min(itemElements, target.length)),
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
                 k.loop(begin, end, [&](Expr item) {
-                  Expr segment = item / double(blocks), block = item % double(blocks);
+                  Expr segment = item / blocks, block = item % blocks;
                   Range range = itemRange(k, block, block + 1, itemElements, target.length);
                   k.loop(range.begin, range.end, [&](Expr i) {
                     k.store(value(k, buffers, segment, i), buffers[0],
-                            {segment * double(target.stride) + double(target.offset) + i});
+                            {segment * target.stride + target.offset + i});
                   });
                 });
               });
@@ -41,7 +41,7 @@ void addCopy(OpKernels &kernels, const SegmentCopy &copy) {
   to.shape = {product(to.shape)};
   addSegments(kernels, "copy", {to, from}, copy.target,
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr segment, Expr i) {
-                Expr first = segment * double(copy.source.stride) + double(copy.source.offset);
+                Expr first = segment * copy.source.stride + copy.source.offset;
                 return k.load(buffers[1], {first + i});
               });
 }
@@ -81,7 +81,7 @@ LogicalResult emitClassToken(ClassTokenOp op, OpKernels &kernels) {
        kernels.result(0, {rows, width})},
       rows, grainOf(width), [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
         k.loop(begin, end, [&](Expr row) {
-          Expr sample = row / double(sequence), position = row % double(sequence);
+          Expr sample = row / sequence, position = row % sequence;
           auto write = [&](llvm::function_ref<Expr(Expr)> token) {
             k.loop(k.index(0), k.index(width), [&](Expr c) {
               k.store(token(c) + k.load(buffers[2], {position, c}), buffers[3], {row, c});
@@ -109,8 +109,8 @@ LogicalResult emitBroadcast(BroadcastOp op, OpKernels &kernels) {
                   SmallVector<Expr> position(rank);
                   Expr rest = row;
                   for (int64_t d = rank - 2; d >= 0; --d) {
-                    position[d] = rest % double(output[d]);
-                    rest = rest / double(output[d]);
+                    position[d] = rest % output[d];
+                    rest = rest / output[d];
                   }
                   k.loop(k.index(0), k.index(width), [&](Expr c) {
                     if (rank)
@@ -156,8 +156,8 @@ LogicalResult emitTranspose(TransposeOp op, OpKernels &kernels) {
                   SmallVector<Expr> to(rank);
                   Expr rest = item;
                   for (int64_t d = last; d >= 0; --d) {
-                    to[d] = rest % double(counts[d]);
-                    rest = rest / double(counts[d]);
+                    to[d] = rest % counts[d];
+                    rest = rest / counts[d];
                   }
                   if (inRows) {
                     k.loop(k.index(0), k.index(output[last]), [&](Expr i) {
@@ -194,7 +194,7 @@ LogicalResult emitEmbedding(EmbeddingOp op, OpKernels &kernels) {
               k.store(value(c), buffers[2], {row, c});
             });
           };
-          k.when((index >= 0) & (index < double(size)),
+          k.when((index >= 0) & (index < size),
                  [&] { write([&](Expr c) {
                          return k.load(buffers[1], {k.toIndex(index), c});
                        }); },
@@ -222,7 +222,7 @@ LogicalResult emitEmbeddingGrad(EmbeddingGradOp op, OpKernels &kernels) {
         });
         k.loop(k.index(0), k.index(count), [&](Expr i) {
           Expr index = k.load(buffers[0], {i});
-          k.when((index >= 0) & (index < double(size)), [&] {
+          k.when((index >= 0) & (index < size), [&] {
             Expr row = k.toIndex(index);
             k.loop(range.begin, range.end, [&](Expr c) {
               k.store(k.load(buffers[2], {row, c}) + k.load(buffers[1], {i, c}), buffers[2],

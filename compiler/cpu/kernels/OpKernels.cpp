@@ -9,7 +9,7 @@ using namespace mlir;
 namespace gc::cpu {
 
 Range itemRange(KernelBuilder &k, Expr begin, Expr end, int64_t size, int64_t total) {
-  return {begin * double(size), k.minimum(end * double(size), k.index(total))};
+  return {begin * size, k.minimum(end * size, k.index(total))};
 }
 
 RowChunks chunkRows(int64_t rows, int64_t channels) {

@@ -30,10 +30,10 @@ struct Forward {
 void addForward(KernelBuilder &k, const PoolWindows &w, Expr begin, Expr end, const Forward &forward) {
   Expr zero = k.index(0), channels = k.index(w.channels);
   k.loop(begin, end, [&](Expr item) {
-    Expr sample = item / double(w.outHeight), y = item % double(w.outHeight);
-    Expr top = y * double(w.strideHeight) - double(w.padHeight);
+    Expr sample = item / w.outHeight, y = item % w.outHeight;
+    Expr top = y * w.strideHeight - w.padHeight;
     k.loop(zero, k.index(w.outWidth), [&](Expr x) {
-      Expr left = x * double(w.strideWidth) - double(w.padWidth);
+      Expr left = x * w.strideWidth - w.padWidth;
       SmallVector<Expr> output{sample, y, x};
       auto inside = [&] {
         k.loop(zero, channels, [&](Expr c) { forward.inside(output, top, left, c); });
@@ -46,9 +46,9 @@ void addForward(KernelBuilder &k, const PoolWindows &w, Expr begin, Expr end, co
         k.loop(zero, channels, [&](Expr c) { forward.begin(output, c); });
         for (int64_t i = 0; i < w.kernelHeight; ++i)
           for (int64_t j = 0; j < w.kernelWidth; ++j) {
-            Expr row = top + double(i), column = left + double(j);
+            Expr row = top + i, column = left + j;
             Expr isThere =
-                (row >= 0) & (row < double(w.height)) & (column >= 0) & (column < double(w.width));
+                (row >= 0) & (row < w.height) & (column >= 0) & (column < w.width);
             k.when(isThere, [&] {
               k.loop(zero, channels, [&](Expr c) {
                 forward.add(output, i * w.kernelWidth + j, {sample, row, column, c});
@@ -66,7 +66,7 @@ void addForward(KernelBuilder &k, const PoolWindows &w, Expr begin, Expr end, co
 void addGather(KernelBuilder &k, const PoolWindows &w, Expr begin, Expr end,
                llvm::function_ref<void(ArrayRef<Expr> input, ArrayRef<Covering>)> body) {
   k.loop(begin, end, [&](Expr item) {
-    Expr sample = item / double(w.height), y = item % double(w.height);
+    Expr sample = item / w.height, y = item % w.height;
     k.loop(k.index(0), k.index(w.width),
            [&](Expr x) { body({sample, y, x}, windowsOver(k, w, y, x)); });
   });
@@ -89,8 +89,8 @@ LogicalResult emitMaxPool(MaxPoolOp op, OpKernels &kernels) {
         auto inside = [&](ArrayRef<Expr> output, Expr row, Expr column, Expr c) {
           Expr largest = k.load(buffers[0], {output[0], row, column, c}), index = k.i32(0);
           for (int64_t position = 1; position < w.size(); ++position) {
-            Expr element = k.load(buffers[0], {output[0], row + double(position / w.kernelWidth),
-                                               column + double(position % w.kernelWidth), c});
+            Expr element = k.load(buffers[0], {output[0], row + (position / w.kernelWidth),
+                                               column + (position % w.kernelWidth), c});
             Expr isLarger = wins(element, largest);
             largest = k.select(isLarger, element, largest);
             index = k.select(isLarger, k.i32(position), index);
@@ -109,7 +109,7 @@ LogicalResult emitMaxPool(MaxPoolOp op, OpKernels &kernels) {
           Expr largest = k.load(buffers[1], at), index = k.load(buffers[2], at);
           Expr isLarger = wins(element, largest) | (index < 0);
           k.store(k.select(isLarger, element, largest), buffers[1], at);
-          k.store(k.select(isLarger, k.constant(i8, double(position)), index), buffers[2], at);
+          k.store(k.select(isLarger, k.constant(i8, position), index), buffers[2], at);
         };
         forward.inside = inside;
         forward.begin = start;
@@ -153,9 +153,9 @@ LogicalResult emitAvgPool(AvgPoolOp op, OpKernels &kernels) {
                   Expr sum = k.f32(0);
                   for (int64_t position = 0; position < w.size(); ++position)
                     sum =
-                        sum + k.load(buffers[0], {output[0], row + double(position / w.kernelWidth),
-                                                  column + double(position % w.kernelWidth), c});
-                  k.store(sum / double(w.size()), buffers[1], {output[0], output[1], output[2], c});
+                        sum + k.load(buffers[0], {output[0], row + (position / w.kernelWidth),
+                                                  column + (position % w.kernelWidth), c});
+                  k.store(sum / w.size(), buffers[1], {output[0], output[1], output[2], c});
                 };
                 auto start = [&](ArrayRef<Expr> output, Expr c) {
                   k.store(k.f32(0), buffers[1], {output[0], output[1], output[2], c});
@@ -166,7 +166,7 @@ LogicalResult emitAvgPool(AvgPoolOp op, OpKernels &kernels) {
                 };
                 auto finish = [&](ArrayRef<Expr> output, Expr c) {
                   SmallVector<Expr> at{output[0], output[1], output[2], c};
-                  k.store(k.load(buffers[1], at) / double(w.size()), buffers[1], at);
+                  k.store(k.load(buffers[1], at) / w.size(), buffers[1], at);
                 };
                 Forward forward;
                 forward.inside = inside;
@@ -190,7 +190,7 @@ LogicalResult emitAvgPoolGrad(AvgPoolGradOp op, OpKernels &kernels) {
                       Expr gradient = k.load(buffers[0], {input[0], window.row, window.column, c});
                       sum = sum + k.select(window.exists, gradient, k.f32(0));
                     }
-                    k.store(sum / double(w.size()), buffers[1], {input[0], input[1], input[2], c});
+                    k.store(sum / w.size(), buffers[1], {input[0], input[1], input[2], c});
                   });
                 });
               });

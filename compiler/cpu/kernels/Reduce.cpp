@@ -29,8 +29,8 @@ void forReduced(KernelBuilder &k, const Reduction &reduction, Expr item, std::op
   Expr rest = item;
   for (int64_t d = leading - 1; d >= 0; --d)
     if (!reduction.isReduced[d]) {
-      indices[d] = rest % double(reduction.sizes[d]);
-      rest = rest / double(reduction.sizes[d]);
+      indices[d] = rest % reduction.sizes[d];
+      rest = rest / reduction.sizes[d];
     }
   std::function<void(int64_t)> nest = [&](int64_t d) {
     if (d == leading)
@@ -80,7 +80,7 @@ void addColumns(KernelBuilder &k, const Reduction &reduction, Value input, Expr 
   } else {
     Range all = rows ? *rows : Range{k.index(0), k.index(reduction.reduced())};
     k.loop(all.begin, all.end, rowBlock, [&](Expr first) {
-      addRows(Range{first, k.minimum(first + double(rowBlock), all.end)});
+      addRows(Range{first, k.minimum(first + rowBlock, all.end)});
     });
   }
   if (scale != 1)
@@ -101,7 +101,7 @@ void emitColumns(const Reduction &reduction, OpKernels &kernels) {
                 [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
                   Value block = k.stackArray({blockColumns});
                   k.loop(begin, end, [&](Expr item) {
-                    Expr target = item / double(blocks), part = item % double(blocks);
+                    Expr target = item / blocks, part = item % blocks;
                     addColumns(k, reduction, buffers[0], target, std::nullopt,
                                itemRange(k, part, part + 1, blockColumns, width), block, buffers[1],
                                {target}, reduction.scale);
@@ -115,9 +115,9 @@ void emitColumns(const Reduction &reduction, OpKernels &kernels) {
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
                 Value block = k.stackArray({blockColumns});
                 k.loop(begin, end, [&](Expr item) {
-                  Expr part = item % double(blocks);
-                  Expr chunk = item / double(blocks) % double(chunks.count);
-                  Expr target = item / double(blocks * chunks.count);
+                  Expr part = item % blocks;
+                  Expr chunk = item / blocks % chunks.count;
+                  Expr target = item / (blocks * chunks.count);
                   addColumns(k, reduction, buffers[0], target,
                              itemRange(k, chunk, chunk + 1, chunks.rows, rows),
                              itemRange(k, part, part + 1, blockColumns, width), block, buffers[1],
@@ -177,8 +177,8 @@ void emitRows(const Reduction &reduction, OpKernels &kernels) {
   kernels.add("chunks", {kernels.operand(0, {kept, length}), partials}, kept * chunks, 1,
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
                 k.loop(begin, end, [&](Expr item) {
-                  Expr target = item / double(chunks), chunk = item % double(chunks);
-                  Expr offset = chunk * double(rowChunk);
+                  Expr target = item / chunks, chunk = item % chunks;
+                  Expr offset = chunk * rowChunk;
                   auto foldChunk = [&](int64_t size) {
                     Expr part = fold(k, size, [&](const Columns &columns) {
                       return k.load(buffers[0], {target},
@@ -187,7 +187,7 @@ void emitRows(const Reduction &reduction, OpKernels &kernels) {
                     k.store(part, buffers[1], {target, chunk});
                   };
                   k.when(
-                      chunk == double(chunks - 1), [&] { foldChunk(lastSize); },
+                      chunk == chunks - 1, [&] { foldChunk(lastSize); },
                       [&] { foldChunk(rowChunk); });
                 });
               });
@@ -246,7 +246,7 @@ LogicalResult emitGlobalAvgPoolGrad(GlobalAvgPoolGradOp op, OpKernels &kernels) 
               batch * middle, grainOf(channels),
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
                 k.loop(begin, end, [&](Expr row) {
-                  Expr sample = row / double(middle);
+                  Expr sample = row / middle;
                   k.loop(k.index(0), k.index(channels), [&](Expr c) {
                     k.store(k.load(buffers[0], {sample, c}) * k.f32(1.0 / double(middle)),
                             buffers[1], {row, c});

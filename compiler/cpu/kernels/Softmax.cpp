@@ -96,9 +96,9 @@ void addAttentionScoreGradient(OpKernels &kernels, int64_t batch, int64_t heads,
               rows, grainOf(2 * sequence),
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
                 k.loop(begin, end, [&](Expr row) {
-                  Expr position = row % double(sequence);
-                  Expr head = row / double(sequence) % double(heads);
-                  Expr sample = row / double(sequence * heads);
+                  Expr position = row % sequence;
+                  Expr head = row / sequence % heads;
+                  Expr sample = row / (sequence * heads);
                   Expr product = k.splat(k.sumColumns(headSize, [&](const Columns &columns) {
                     return k.load(buffers[2], {sample, position, head}, columns) *
                            k.load(buffers[3], {sample, position, head}, columns);

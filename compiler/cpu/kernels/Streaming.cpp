@@ -35,12 +35,12 @@ void RowWriter::forRows(Range rows, llvm::function_ref<void(Expr row, Store stor
     return;
   }
   k.loop(rows.begin, rows.end, tileRows, [&](Expr first) {
-    Expr last = k.minimum(first + double(tileRows), rows.end);
+    Expr last = k.minimum(first + tileRows, rows.end);
     k.loop(first, last, [&](Expr row) {
       auto store = [&](unsigned result, Expr at, Expr channel, Expr value) {
         if (!staging[result])
           return storeDirectly(result, at, channel, value);
-        Expr slot = (at - first) * double(channels);
+        Expr slot = (at - first) * channels;
         k.store(value, staging[result], {channels == 1 ? slot : slot + channel});
       };
       body(row, store);
@@ -61,8 +61,8 @@ void RowWriter::copyOut(unsigned result, Expr firstRow, Expr endRow) {
     flat = memref::ReinterpretCastOp::create(k.builder, k.location,
                                              MemRefType::get({elements}, f32), flat, /*offset=*/0,
                                              ArrayRef<int64_t>{elements}, ArrayRef<int64_t>{1});
-  Expr begin = firstRow * double(channels), count = (endRow - firstRow) * double(channels);
-  Expr whole = count / double(lanes) * double(lanes);
+  Expr begin = firstRow * channels, count = (endRow - firstRow) * channels;
+  Expr whole = count / lanes * lanes;
   k.loop(k.index(0), whole, lanes, [&](Expr i) {
     Expr vector = k.load(staging[result], {}, Columns{i, lanes, {}});
     vector::StoreOp::create(k.builder, k.location, Value(vector), flat, ValueRange{begin + i},

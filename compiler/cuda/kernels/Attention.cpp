@@ -54,12 +54,12 @@ public:
         staging(k.shared({std::max(stagingSize(cut.scores), stagingSize(cut.output, true))})),
         kept(k.shared({cut.scores.rows, cut.scores.columns + 4})) {
     Expr number = k.block();
-    firstRow = number % double(cut.rowTiles) * double(cut.scores.rows);
-    number = number / double(cut.rowTiles);
-    firstOut = number % double(cut.slices) * double(cut.output.columns);
-    number = number / double(cut.slices);
-    head = number % double(s.heads);
-    sample = number / double(s.heads);
+    firstRow = number % cut.rowTiles * cut.scores.rows;
+    number = number / cut.rowTiles;
+    firstOut = number % cut.slices * cut.output.columns;
+    number = number / cut.slices;
+    head = number % s.heads;
+    sample = number / s.heads;
   }
   static Extent grid(const AttentionShape &s, const HeadCut &cut) {
     return {cut.rowTiles * cut.slices * s.heads * s.batch, 1, 1};
@@ -75,14 +75,14 @@ public:
     return operand(buffer, offset(s.width()), s.width(), isForScores);
   }
   Expr packedOffset(int64_t part) const {
-    return offset(3 * s.width()) + double(part * s.width());
+    return offset(3 * s.width()) + part * s.width();
   }
   Expr offset(int64_t width) const {
-    return sample * double(s.sequence * width) + head * double(s.headSize);
+    return sample * (s.sequence * width) + head * s.headSize;
   }
   /// Where a query is in [batch, heads, sequence].
   Expr rowIndex(Expr query) const {
-    return (sample * double(s.heads) + head) * double(s.sequence) + query;
+    return (sample * s.heads + head) * s.sequence + query;
   }
   /// Row i of this thread, which may be beyond the last.
   Expr row(int64_t i) const { return firstRow + mine.row(i); }
@@ -113,10 +113,10 @@ public:
     bool inVectors = s.headSize % 4 == 0;
     int64_t step = inVectors ? 4 : 1, columns = cut.output.threadColumns;
     for (int64_t i = 0; i < cut.output.threadRows; ++i)
-      k.when(row(i) < double(s.sequence), [&] {
+      k.when(row(i) < s.sequence, [&] {
         for (int64_t j = 0; j < columns; j += step) {
           Expr column = firstOut + out.column(j);
-          Expr index = offset + row(i) * double(width) + column;
+          Expr index = offset + row(i) * width + column;
           ArrayRef<Expr> some = values.slice(i * columns + j, step);
           auto write = [&] {
             if (inVectors)
@@ -127,7 +127,7 @@ public:
           if (s.headSize == cut.slices * cut.output.columns)
             write();
           else
-            k.when(column < double(s.headSize), write);
+            k.when(column < s.headSize, write);
         }
       });
   }
@@ -139,7 +139,7 @@ public:
     int64_t step = cut.scores.columns;
     return k.loop(k.index(0), k.index(s.sequence), step, initial,
                   [&](Expr first, ArrayRef<Expr> carried) {
-      return body(first, k.minimum(first + double(step), k.index(s.sequence)), carried);
+      return body(first, k.minimum(first + step, k.index(s.sequence)), carried);
     });
   }
 
@@ -177,21 +177,21 @@ void addRowSums(GpuKernels &kernels, const AttentionShape &s, const BufferUse &o
   int64_t rows = s.batch * s.heads * s.sequence, perBlock = itemThreads / warpSize;
   kernels.add("rows", {output, gradient, sums}, {ceilDiv(rows, perBlock), 1, 1}, itemBlock,
               [&](GpuBuilder &k, ArrayRef<Value> buffers) {
-    Expr row = k.block() * double(perBlock) + k.thread() / double(warpSize);
-    Expr lane = k.thread() % double(warpSize);
+    Expr row = k.block() * perBlock + k.thread() / warpSize;
+    Expr lane = k.thread() % warpSize;
     // Rows are counted as in the result, [batch, heads, sequence]. A warp is there as a whole.
-    k.when(row < double(rows), [&] {
-      Expr query = row % double(s.sequence), head = row / double(s.sequence);
-      Expr sample = head / double(s.heads);
-      Expr first = (sample * double(s.sequence) + query) * double(s.width()) +
-                   head % double(s.heads) * double(s.headSize);
+    k.when(row < rows, [&] {
+      Expr query = row % s.sequence, head = row / s.sequence;
+      Expr sample = head / s.heads;
+      Expr first = (sample * s.sequence + query) * s.width() +
+                   head % s.heads * s.headSize;
       Expr sum = k.loop(lane, k.index(s.headSize), warpSize, {k.f32(0)},
                         [&](Expr at, ArrayRef<Expr> sum) {
         return SmallVector<Expr>{
             k.fma(k.load(buffers[0], {first + at}), k.load(buffers[1], {first + at}), sum[0])};
       })[0];
       sum = k.reduceLanes(sum, /*isMaximum=*/false);
-      k.when(lane == 0., [&] { k.store(sum, buffers[2], {row}); });
+      k.when(lane == 0, [&] { k.store(sum, buffers[2], {row}); });
     });
   });
 }
@@ -323,7 +323,7 @@ LogicalResult emitAttention(AttentionOp op, GpuKernels &kernels) {
         for (int64_t j = 0; j < columns; ++j) {
           row[j] = row[j] * k.f32(scaleOf(s));
           if (s.sequence % cut.scores.columns != 0)
-            row[j] = k.select(first + mine.column(j) < double(s.sequence), row[j], lowest);
+            row[j] = k.select(first + mine.column(j) < s.sequence, row[j], lowest);
         }
         Expr top = row[0];
         for (int64_t j = 1; j < columns; ++j)
@@ -353,8 +353,8 @@ LogicalResult emitAttention(AttentionOp op, GpuKernels &kernels) {
       int64_t width = cut.output.threadColumns;
       for (int64_t j = 0; j < width; ++j)
         output[i * width + j] = output[i * width + j] / sum;
-      Expr isMine = (k.thread() % 8. == 0.) & (head.firstOut == 0.); // one lane, one slice
-      k.when(isMine & (head.row(i) < double(s.sequence)), [&] {
+      Expr isMine = (k.thread() % 8 == 0) & (head.firstOut == 0); // one lane, one slice
+      k.when(isMine & (head.row(i) < s.sequence), [&] {
         k.store(result[i] + k.log(sum), buffers[2], {head.rowIndex(head.row(i))});
       });
     }

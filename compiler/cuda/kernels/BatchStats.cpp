@@ -19,14 +19,14 @@ LogicalResult emitBatchStats(BatchStatsOp op, GpuKernels &kernels) {
       kernels, {partials, kernels.result(0), kernels.result(1)},
       ColumnBlocks::whole(1, chunks, channels),
       [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at, Expr chunk) {
-        Expr count = k.select(chunk == double(chunks - 1), k.f32(double(lastRows)),
-                              k.f32(double(blocks.chunks.rows)));
+        Expr count = k.select(chunk == chunks - 1, k.f32(lastRows),
+                              k.f32(blocks.chunks.rows));
         return Moments{count, k.load(buffers[0], {k.index(0), chunk, at.channel}),
                        k.load(buffers[0], {k.index(1), chunk, at.channel})};
       },
       [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at, const Moments &total) {
         k.store(total.mean, buffers[1], {at.channel});
-        Expr variance = total.squares / double(rows);
+        Expr variance = total.squares / rows;
         k.store(k.f32(1) / k.sqrt(variance + epsilon), buffers[2], {at.channel});
       });
   return success();

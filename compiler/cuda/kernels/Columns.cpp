@@ -19,13 +19,13 @@ ColumnBlocks ColumnBlocks::whole(int64_t matrices, int64_t rows, int64_t channel
 ColumnThread::ColumnThread(GpuBuilder &k, const ColumnBlocks &blocks) {
   const ColumnTile &tile = blocks.tile;
   Expr number = k.block();
-  chunk = number / double(tile.tiles);
-  channel = number % double(tile.tiles) * double(tile.width) + k.thread();
-  isChannel = channel < double(blocks.channels);
-  matrix = chunk / double(blocks.chunks.count);
-  Expr begin = chunk % double(blocks.chunks.count) * double(blocks.chunks.rows);
+  chunk = number / tile.tiles;
+  channel = number % tile.tiles * tile.width + k.thread();
+  isChannel = channel < blocks.channels;
+  matrix = chunk / blocks.chunks.count;
+  Expr begin = chunk % blocks.chunks.count * blocks.chunks.rows;
   first = begin + k.thread(GpuBuilder::Dimension::y);
-  Expr last = k.minimum(begin + double(blocks.chunks.rows), k.index(blocks.rows));
+  Expr last = k.minimum(begin + blocks.chunks.rows, k.index(blocks.rows));
   end = blocks.channels % tile.width == 0 ? last : k.select(isChannel, last, begin);
 }
 
@@ -88,8 +88,8 @@ static void combineOverHeight(GpuBuilder &k, const ColumnTile &tile, Moments mom
   write(moments);
   for (int64_t half = tile.height / 2; half > 0; half /= 2) {
     k.barrier();
-    k.when(y < double(half), [&] {
-      Moments total = combine(k, read(y), read(y + double(half)));
+    k.when(y < half, [&] {
+      Moments total = combine(k, read(y), read(y + half));
       if (half == 1)
         store(total);
       else

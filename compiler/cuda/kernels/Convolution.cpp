@@ -38,27 +38,27 @@ ProductKernel::Operand matrix(int64_t rows, int64_t depth, int64_t rowStride,
   };
 }
 
-Expr isBetween(Expr value, int64_t end) { return (value >= 0.) & (value < double(end)); }
+Expr isBetween(Expr value, int64_t end) { return (value >= 0) & (value < end); }
 
 /// A pixel of an image that `row` or `depth` counts, [batch, height, width].
 struct Pixel {
   Expr image, y, x;
   Pixel(Expr number, int64_t height, int64_t width) {
-    Expr line = number / double(width);
-    x = number % double(width);
-    y = line % double(height);
-    image = line / double(height);
+    Expr line = number / width;
+    x = number % width;
+    y = line % height;
+    image = line / height;
   }
 };
 
 /// Channel `channel` on of the input under tap (tapY, tapX) at an output pixel; zero in the padding.
 Expr fetchInput(GpuBuilder &k, const Spec &c, Value buffer, const Pixel &out, Expr tapY, Expr tapX,
                 Expr channel, Expr isThere, int64_t width) {
-  Expr y = out.y * double(c.stride_h) + tapY, x = out.x * double(c.stride_w) + tapX;
+  Expr y = out.y * c.stride_h + tapY, x = out.x * c.stride_w + tapX;
   if (c.pad_h != 0)
-    y = y - double(c.pad_h);
+    y = y - c.pad_h;
   if (c.pad_w != 0)
-    x = x - double(c.pad_w);
+    x = x - c.pad_w;
   auto require = [&](Expr condition) {
     isThere = Value(isThere) ? isThere & condition : condition;
   };
@@ -70,7 +70,7 @@ Expr fetchInput(GpuBuilder &k, const Spec &c, Value buffer, const Pixel &out, Ex
     require(isBetween(y, c.in_h));
   if (!isInside(c.in_w, c.out_w, c.stride_w, c.kernel_w, c.pad_w))
     require(isBetween(x, c.in_w));
-  Expr index = ((out.image * double(c.in_h) + y) * double(c.in_w) + x) * double(c.in_c) + channel;
+  Expr index = ((out.image * c.in_h + y) * c.in_w + x) * c.in_c + channel;
   return fetchOrZero(k, buffer, index, isThere, width);
 }
 
@@ -78,21 +78,21 @@ Expr fetchInput(GpuBuilder &k, const Spec &c, Value buffer, const Pixel &out, Ex
 struct Tap {
   Expr y, x, channel;
   Tap(Expr number, int64_t across, int64_t channels) {
-    Expr tap = number / double(channels);
-    channel = number % double(channels);
-    y = tap / double(across);
-    x = tap % double(across);
+    Expr tap = number / channels;
+    channel = number % channels;
+    y = tap / across;
+    x = tap % across;
   }
 };
 
 Expr withinDepth(const TileShape &tile, Expr at, int64_t depth) {
-  return depth % tile.depth == 0 ? Expr() : at < double(depth);
+  return depth % tile.depth == 0 ? Expr() : at < depth;
 }
 
 /// The product's result is a dense matrix.
 void placeDense(ProductKernel &product) {
   product.place = [columns = product.columns](GpuBuilder &, Expr, Expr row, Expr column) {
-    return ProductKernel::Place{row * double(columns) + column, {}};
+    return ProductKernel::Place{row * columns + column, {}};
   };
   product.inVectors = product.columns % 4 == 0;
 }
@@ -147,41 +147,37 @@ struct Phases {
   int64_t in, out, kernel, stride, padding;
 
   int64_t count() const { return std::min(stride, in); }
-  Expr phaseOf(Expr number) const { return (number + double(padding)) % double(stride); }
-  Expr firstOf(Expr number) const { return (number + double(padding)) / double(stride); }
+  Expr phaseOf(Expr number) const { return (number + padding) % stride; }
+  Expr firstOf(Expr number) const { return (number + padding) / stride; }
   /// The most that a phase has of places and taps.
   int64_t places() const { return ceilDiv(in, stride); }
   int64_t taps() const { return ceilDiv(kernel, stride); }
   /// Taps of a phase are taps() or one less, which may be none.
   bool hasFewer() const { return kernel % stride != 0; }
-  Expr hasAll(Expr phase) const { return phase < double(kernel - (taps() - 1) * stride); }
+  Expr hasAll(Expr phase) const { return phase < kernel - (taps() - 1) * stride; }
 };
 
-ProductKernel gradientOfInput(const Spec &c) {
-  ProductKernel product;
-  product.columns = c.in_c;
-  Phases down{c.in_h, c.out_h, c.kernel_h, c.stride_h, c.pad_h};
-  Phases across{c.in_w, c.out_w, c.kernel_w, c.stride_w, c.pad_w};
-  product.batch = down.count() * across.count();
-  product.rows = c.batch * down.places() * across.places();
-  product.depth = down.taps() * across.taps() * c.out_c;
-  if (isMatrix(c)) {
-    product.left = matrix(product.rows, product.depth, product.depth, 1);
-    product.right = matrix(product.columns, product.depth, 1, product.columns);
-    placeDense(product);
-    return product;
-  }
+/// What a block of the product knows of its phase.
+struct Phase {
+  Expr numberY, numberX;
+  Expr y, x; // first taps
+  Expr firstY, firstX;
+  Expr isWide; // whether it has all taps across; null where every phase has
+  Expr tapsY;
+};
 
-  struct Phase {
-    Expr numberY, numberX;
-    Expr y, x; // first taps
-    Expr firstY, firstX;
-    Expr isWide; // whether it has all taps across; null where every phase has
-    Expr tapsY;
-  };
-  auto phaseOf = [=](GpuBuilder &k, Expr number) {
+/// The gradient of the input as a batch of products, one for each phase.
+struct InputGradient {
+  explicit InputGradient(const Spec &c)
+      : c(c), down{c.in_h, c.out_h, c.kernel_h, c.stride_h, c.pad_h},
+        across{c.in_w, c.out_w, c.kernel_w, c.stride_w, c.pad_w} {}
+
+  Spec c;
+  Phases down, across;
+
+  Phase phaseOf(GpuBuilder &k, Expr number) const {
     Phase phase;
-    Expr y = number / double(across.count()), x = number % double(across.count());
+    Expr y = number / across.count(), x = number % across.count();
     phase.numberY = y, phase.numberX = x;
     phase.y = down.phaseOf(y), phase.x = across.phaseOf(x);
     phase.firstY = down.firstOf(y), phase.firstX = across.firstOf(x);
@@ -191,10 +187,10 @@ ProductKernel gradientOfInput(const Spec &c) {
     if (down.hasFewer())
       phase.tapsY = k.select(down.hasAll(phase.y), phase.tapsY, k.index(down.taps() - 1));
     return phase;
-  };
-  // Depth is [taps down, taps across, output channels] of the phase. There are two numbers of taps
-  // across, so that every division is by a constant.
-  auto tapOf = [=](GpuBuilder &k, const Phase &phase, Expr at) {
+  }
+  /// Depth is [taps down, taps across, output channels] of the phase. There are two numbers of taps
+  /// across, so that every division is by a constant.
+  Tap tapOf(GpuBuilder &k, const Phase &phase, Expr at) const {
     Tap tap(at, across.taps(), c.out_c);
     if (Value(phase.isWide) && across.taps() > 1) {
       Tap narrow(at, across.taps() - 1, c.out_c);
@@ -202,52 +198,78 @@ ProductKernel gradientOfInput(const Spec &c) {
       tap.x = k.select(phase.isWide, tap.x, narrow.x);
     }
     return tap;
-  };
-  product.depthOf = [=](GpuBuilder &k, Expr number) {
+  }
+  Expr depthOf(GpuBuilder &k, Expr number) const {
     Phase phase = phaseOf(k, number);
     Expr tapsX = k.index(across.taps());
     if (Value(phase.isWide))
       tapsX = k.select(phase.isWide, tapsX, k.index(across.taps() - 1));
-    return phase.tapsY * tapsX * double(c.out_c);
-  };
-  product.left = [=, rows = product.rows](GpuBuilder &k, const TileShape &, Value buffer,
-                                          Expr number) {
+    return phase.tapsY * tapsX * c.out_c;
+  }
+  /// The gradient of the output, at the places from which a tap reaches.
+  TileOperand left(GpuBuilder &k, int64_t rows, Value buffer, Expr number) const {
     Phase phase = phaseOf(k, number);
     int64_t width = c.out_c % 4 == 0 ? 4 : 1;
-    return TileOperand{rows, width, true, [=, &k](Expr row, Expr at) {
+    return TileOperand{rows, width, true, [=, *this, &k](Expr row, Expr at) {
       Pixel place(row, down.places(), across.places());
       Tap tap = tapOf(k, phase, at);
       Expr y = phase.firstY + place.y - tap.y, x = phase.firstX + place.x - tap.x;
       // Depth beyond the phase's end is a tap down that it does not have.
       Expr isThere = isBetween(y, c.out_h) & isBetween(x, c.out_w) & (tap.y < phase.tapsY);
-      Expr index = ((place.image * double(c.out_h) + y) * double(c.out_w) + x) * double(c.out_c) +
-                   tap.channel;
+      Expr index = ((place.image * c.out_h + y) * c.out_w + x) * c.out_c + tap.channel;
       return fetchOrZero(k, buffer, index, isThere, width);
     }};
-  };
-  product.right = [=](GpuBuilder &k, const TileShape &, Value buffer, Expr number) {
+  }
+  /// The filter's taps of the phase.
+  TileOperand right(GpuBuilder &k, Value buffer, Expr number) const {
     Phase phase = phaseOf(k, number);
     int64_t width = c.in_c % 4 == 0 ? 4 : 1;
-    return TileOperand{c.in_c, width, false, [=, &k](Expr column, Expr at) {
+    return TileOperand{c.in_c, width, false, [=, *this, &k](Expr column, Expr at) {
       Tap tap = tapOf(k, phase, at);
-      Expr y = phase.y + tap.y * double(c.stride_h), x = phase.x + tap.x * double(c.stride_w);
-      Expr index = ((tap.channel * double(c.kernel_h) + y) * double(c.kernel_w) + x) *
-                       double(c.in_c) + column;
+      Expr y = phase.y + tap.y * c.stride_h, x = phase.x + tap.x * c.stride_w;
+      Expr index = ((tap.channel * c.kernel_h + y) * c.kernel_w + x) * c.in_c + column;
       return fetchOrZero(k, buffer, index, tap.y < phase.tapsY, width);
     }};
-  };
-  product.place = [=](GpuBuilder &k, Expr number, Expr row, Expr column) {
+  }
+  ProductKernel::Place place(GpuBuilder &k, Expr number, Expr row, Expr column) const {
     Phase phase = phaseOf(k, number);
     Pixel place(row, down.places(), across.places());
-    Expr y = place.y * double(c.stride_h) + phase.numberY;
-    Expr x = place.x * double(c.stride_w) + phase.numberX;
+    Expr y = place.y * c.stride_h + phase.numberY;
+    Expr x = place.x * c.stride_w + phase.numberX;
     Expr isThere;
     if (c.in_h % c.stride_h != 0)
-      isThere = y < double(c.in_h);
+      isThere = y < c.in_h;
     if (c.in_w % c.stride_w != 0)
-      isThere = Value(isThere) ? isThere & (x < double(c.in_w)) : x < double(c.in_w);
-    Expr index = ((place.image * double(c.in_h) + y) * double(c.in_w) + x) * double(c.in_c) + column;
-    return ProductKernel::Place{index, isThere};
+      isThere = Value(isThere) ? isThere & (x < c.in_w) : x < c.in_w;
+    Expr index = ((place.image * c.in_h + y) * c.in_w + x) * c.in_c + column;
+    return {index, isThere};
+  }
+};
+
+ProductKernel gradientOfInput(const Spec &c) {
+  InputGradient gradient(c);
+  const Phases &down = gradient.down, &across = gradient.across;
+  ProductKernel product;
+  product.columns = c.in_c;
+  product.batch = down.count() * across.count();
+  product.rows = c.batch * down.places() * across.places();
+  product.depth = down.taps() * across.taps() * c.out_c;
+  if (isMatrix(c)) {
+    product.left = matrix(product.rows, product.depth, product.depth, 1);
+    product.right = matrix(product.columns, product.depth, 1, product.columns);
+    placeDense(product);
+    return product;
+  }
+  product.depthOf = [=](GpuBuilder &k, Expr number) { return gradient.depthOf(k, number); };
+  product.left = [=, rows = product.rows](GpuBuilder &k, const TileShape &, Value buffer,
+                                          Expr number) {
+    return gradient.left(k, rows, buffer, number);
+  };
+  product.right = [=](GpuBuilder &k, const TileShape &, Value buffer, Expr number) {
+    return gradient.right(k, buffer, number);
+  };
+  product.place = [=](GpuBuilder &k, Expr number, Expr row, Expr column) {
+    return gradient.place(k, number, row, column);
   };
   product.inVectors = c.in_c % 4 == 0;
   return product;

@@ -15,12 +15,12 @@ LogicalResult emitDropout(DropoutOp op, GpuKernels &kernels) {
               [&](GpuBuilder &k, ArrayRef<Value> buffers) {
     forItems(k, items, [&](Expr item) {
       dropout.start(k, buffers);
-      Expr first = item * double(width);
+      Expr first = item * width;
       SmallVector<Expr> words = dropout.draw(k, first / 4);
       if (width == 1) {
         Expr which = item % 4;
         for (int64_t i = 1; i < 4; ++i)
-          words[0] = k.select(which == double(i), words[i], words[0]);
+          words[0] = k.select(which == i, words[i], words[0]);
       }
       Elements elements = k.loadElements(buffers[0], {first}, width);
       for (auto [i, element] : llvm::enumerate(elements))

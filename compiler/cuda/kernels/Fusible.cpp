@@ -29,11 +29,11 @@ void addElementwise(const FusibleGroup &group, const GroupBody &body, GpuKernels
   kernels.add("", flatUses(group, body), itemGrid(items), itemBlock,
               [&](GpuBuilder &k, ArrayRef<Value> buffers) {
     forItems(k, items, [&](Expr item) {
-      Expr first = item * double(width);
+      Expr first = item * width;
       Expr row, channel;
       if (!group.isFlat) {
-        row = first / double(group.channels);
-        channel = first % double(group.channels);
+        row = first / group.channels;
+        channel = first % group.channels;
       }
       // What is read as a vector is read once, before the first lane; and so are rows and scalars.
       llvm::DenseMap<unsigned, Expr> loaded;
@@ -77,7 +77,7 @@ void addSums(const FusibleGroup &group, const GroupBody &body, GpuKernels &kerne
   addColumnReduction(
       kernels, "sums", uses, blocks, {count},
       [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at, Expr row) {
-        Expr flat = row * double(group.channels) + at.channel;
+        Expr flat = row * group.channels + at.channel;
         auto load = [&](unsigned use, Access access) -> Value {
           switch (access) {
           case Access::Full:

@@ -27,9 +27,9 @@ Expr GpuBuilder::block(Dimension dimension) {
 Expr GpuBuilder::threadNumber() {
   Expr number = thread(Dimension::x);
   if (shape.y > 1)
-    number = number + thread(Dimension::y) * double(shape.x);
+    number = number + thread(Dimension::y) * shape.x;
   if (shape.z > 1)
-    number = number + thread(Dimension::z) * double(shape.x * shape.y);
+    number = number + thread(Dimension::z) * (shape.x * shape.y);
   return number;
 }
 
@@ -125,7 +125,7 @@ Expr GpuBuilder::reduceBlock(Expr value, bool isMaximum, Value scratch) {
     return value;
   int64_t warps = threads / warpSize;
   Expr number = threadNumber();
-  when(number % double(warpSize) == 0, [&] { store(value, scratch, {number / double(warpSize)}); });
+  when(number % warpSize == 0, [&] { store(value, scratch, {number / warpSize}); });
   barrier();
   Expr total = load(scratch, {index(0)});
   for (int64_t warp = 1; warp < warps; ++warp)
@@ -142,13 +142,13 @@ SmallVector<Expr> GpuBuilder::strided(
     llvm::function_ref<SmallVector<Expr>(ArrayRef<Expr>, ArrayRef<Expr>)> body) {
   int64_t stride = together * step;
   // A whole group starts where its last index is below the end.
-  Expr room = maximum(end - double(stride - step) - first, index(0));
-  Expr whole = (room + double(stride - 1)) / double(stride) * double(stride);
+  Expr room = maximum(end - (stride - step) - first, index(0));
+  Expr whole = (room + (stride - 1)) / stride * stride;
   SmallVector<Expr> carried =
       loop(index(0), whole, stride, initial, [&](Expr offset, ArrayRef<Expr> values) {
         SmallVector<Expr> indices;
         for (int64_t i = 0; i < together; ++i)
-          indices.push_back(first + offset + double(i * step));
+          indices.push_back(first + offset + i * step);
         return body(indices, values);
       });
   return loop(first + whole, end, step, carried,

@@ -68,11 +68,11 @@ void GpuKernels::add(StringRef suffix, ArrayRef<BufferUse> uses, Extent grid, Ex
 
 void forItems(GpuBuilder &k, int64_t items, llvm::function_ref<void(Expr item)> body) {
   int64_t threads = k.blockShape().x;
-  Expr item = k.block() * double(threads) + k.thread();
+  Expr item = k.block() * threads + k.thread();
   if (items % threads == 0)
     body(item);
   else
-    k.when(item < double(items), [&] { body(item); });
+    k.when(item < items, [&] { body(item); });
 }
 
 RowChunks chunkRows(int64_t rows, int64_t channels, int64_t matrices) {
@@ -102,11 +102,11 @@ void reduceOverHeight(GpuBuilder &k, const ColumnTile &tile, ArrayRef<Expr> valu
     k.store(values[i], parts, {k.index(i), y, x});
   for (int64_t half = tile.height / 2; half > 0; half /= 2) {
     k.barrier();
-    k.when(y < double(half), [&] {
+    k.when(y < half, [&] {
       SmallVector<Expr> totals;
       for (int64_t i = 0; i < count; ++i)
         totals.push_back(k.combine(k.load(parts, {k.index(i), y, x}),
-                                   k.load(parts, {k.index(i), y + double(half), x}), isMaximum));
+                                   k.load(parts, {k.index(i), y + half, x}), isMaximum));
       if (half == 1)
         return store(totals);
       for (int64_t i = 0; i < count; ++i)
@@ -128,7 +128,7 @@ void addCombineSums(GpuKernels &kernels, ArrayRef<BufferUse> results, int64_t ch
       [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at, ArrayRef<Expr> totals) {
         Expr total = scale == 1 ? totals[0] : totals[0] * k.f32(scale);
         for (int64_t s = 0; s < count; ++s)
-          k.when(at.matrix == double(s), [&] {
+          k.when(at.matrix == s, [&] {
             Expr before = accumulate ? k.load(buffers[1 + s], {at.channel}) : Expr();
             k.store(accumulate ? before + total : total, buffers[1 + s], {at.channel});
           });

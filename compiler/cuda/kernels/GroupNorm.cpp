@@ -25,20 +25,20 @@ void addElementwise(GpuKernels &kernels, StringRef suffix, const GroupShape &sha
   kernels.add(suffix, uses, itemGrid(items), itemBlock,
               [&](GpuBuilder &k, ArrayRef<Value> buffers) {
     forItems(k, items, [&](Expr item) {
-      Expr first = item * double(width);
-      Expr row = first / double(shape.channels), channel = first % double(shape.channels);
-      Expr sample = row / double(shape.rows);
+      Expr first = item * width;
+      Expr row = first / shape.channels, channel = first % shape.channels;
+      Expr sample = row / shape.rows;
       SmallVector<Elements> values;
       for (unsigned i = 0; i < inputs; ++i)
         values.push_back(k.loadElements(buffers[i], {row, channel}, width));
       Elements results;
       for (int64_t lane = 0; lane < width; ++lane) {
-        Expr at = channel + double(lane);
+        Expr at = channel + lane;
         SmallVector<Expr> here;
         for (const Elements &input : values)
           here.push_back(input[lane]);
         results.push_back(
-            formula(k, buffers, sample, at, at / double(shape.groupSize), here));
+            formula(k, buffers, sample, at, at / shape.groupSize, here));
       }
       k.storeElements(results, buffers[output], {row, channel});
     });
@@ -62,17 +62,17 @@ LogicalResult emitGroupNorm(GroupNormOp op, GpuKernels &kernels) {
       kernels, {partials, kernels.result(1), kernels.result(2)},
       ColumnBlocks::whole(shape.batch * shape.groups, perSample * shape.groupSize, 1),
       [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at, Expr part) {
-        Expr sample = at.matrix / double(shape.groups), group = at.matrix % double(shape.groups);
-        Expr chunk = part / double(shape.groupSize);
-        Expr channel = group * double(shape.groupSize) + part % double(shape.groupSize);
-        Expr count = k.select(chunk == double(perSample - 1), k.f32(double(lastRows)),
-                              k.f32(double(blocks.chunks.rows)));
-        Expr row = sample * double(perSample) + chunk;
+        Expr sample = at.matrix / shape.groups, group = at.matrix % shape.groups;
+        Expr chunk = part / shape.groupSize;
+        Expr channel = group * shape.groupSize + part % shape.groupSize;
+        Expr count = k.select(chunk == perSample - 1, k.f32(lastRows),
+                              k.f32(blocks.chunks.rows));
+        Expr row = sample * perSample + chunk;
         return Moments{count, k.load(buffers[0], {k.index(0), row, channel}),
                        k.load(buffers[0], {k.index(1), row, channel})};
       },
       [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at, const Moments &total) {
-        SmallVector<Expr> to{at.matrix / double(shape.groups), at.matrix % double(shape.groups)};
+        SmallVector<Expr> to{at.matrix / shape.groups, at.matrix % shape.groups};
         k.store(total.mean, buffers[1], to);
         Expr variance = total.squares / shape.groupElements();
         k.store(k.f32(1) / k.sqrt(variance + epsilon), buffers[2], to);
@@ -93,32 +93,55 @@ LogicalResult emitGroupNorm(GroupNormOp op, GpuKernels &kernels) {
 
 // With h = (x - mean) * rstd, g = dy * weight and averages over a group of a sample:
 // dx = rstd * (g - avg g - h * avg(g h)); dw = sum dy h, db = sum dy over samples and positions.
-LogicalResult emitGroupNormGrad(GroupNormGradOp op, GpuKernels &kernels) {
-  GroupShape shape(op.getInput(), op.getGroups());
-  ColumnBlocks blocks = ColumnBlocks::inChunks(shape.batch, shape.rows, shape.channels);
-  int64_t perSample = blocks.chunks.count, channels = shape.channels;
-  // The workspace: sums [2, all chunks, channels] of dy h and of dy, then the averages of g h and of
-  // g [2, batch, groups].
-  int64_t sumsSize = 2 * blocks.allChunks() * channels;
-  BufferUse scratch = kernels.scratch({sumsSize + 2 * shape.batch * shape.groups});
-  auto sumAt = [&](Expr sum, Expr chunk, Expr channel) {
-    return (sum * double(blocks.allChunks()) + chunk) * double(channels) + channel;
-  };
-  auto averageAt = [&](Expr sum, Expr matrix) {
-    return sum * double(shape.batch * shape.groups) + matrix + double(sumsSize);
-  };
-  auto normalized = [&](GpuBuilder &k, ArrayRef<Value> buffers, Expr x, Expr sample, Expr group) {
-    return (x - k.load(buffers[2], {sample, group})) * k.load(buffers[3], {sample, group});
-  };
-  BufferUse gradient = kernels.operand(0, shape.matrix()), input = kernels.operand(1, shape.matrix());
-  BufferUse mean = kernels.operand(2), rstd = kernels.operand(3), weight = kernels.operand(4);
+namespace {
 
+/// The kernels of the gradient, in their order.
+class GroupNormGradient {
+public:
+  GroupNormGradient(GroupNormGradOp op, GpuKernels &kernels)
+      : kernels(kernels), shape(op.getInput(), op.getGroups()),
+        blocks(ColumnBlocks::inChunks(shape.batch, shape.rows, shape.channels)),
+        scratch(kernels.scratch({sumsSize + 2 * shape.batch * shape.groups})),
+        gradient(kernels.operand(0, shape.matrix())), input(kernels.operand(1, shape.matrix())),
+        mean(kernels.operand(2)), rstd(kernels.operand(3)), weight(kernels.operand(4)) {}
+
+  /// Sums of dy h and of dy of each channel over each chunk.
+  void sumChunks();
+  /// Adds a sample's chunks up into its first. A matrix is a sum of a sample.
+  void sumSamples();
+  /// dw and db: sums over the samples.
+  void writeParameters();
+  /// Averages of g h and of g over each group of a sample.
+  void average();
+  void writeInput();
+
+private:
+  // The workspace: sums [2, all chunks, channels], then averages [2, batch, groups].
+  Expr sumAt(Expr sum, Expr chunk, Expr channel) const {
+    return (sum * blocks.allChunks() + chunk) * channels + channel;
+  }
+  Expr averageAt(Expr sum, Expr matrix) const {
+    return sum * (shape.batch * shape.groups) + matrix + sumsSize;
+  }
+  static Expr normalized(GpuBuilder &k, ArrayRef<Value> buffers, Expr x, Expr sample, Expr group) {
+    return (x - k.load(buffers[2], {sample, group})) * k.load(buffers[3], {sample, group});
+  }
+
+  GpuKernels &kernels;
+  GroupShape shape;
+  ColumnBlocks blocks;
+  int64_t perSample = blocks.chunks.count, channels = shape.channels;
+  int64_t sumsSize = 2 * blocks.allChunks() * channels;
+  BufferUse scratch, gradient, input, mean, rstd, weight;
+};
+
+void GroupNormGradient::sumChunks() {
   addColumnReduction(
       kernels, "chunks", {gradient, input, mean, rstd, scratch}, blocks, {.count = 2},
       [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at, Expr position) {
-        Expr row = at.matrix * double(shape.rows) + position;
+        Expr row = at.matrix * shape.rows + position;
         Expr dy = k.load(buffers[0], {row, at.channel}), x = k.load(buffers[1], {row, at.channel});
-        Expr group = at.channel / double(shape.groupSize);
+        Expr group = at.channel / shape.groupSize;
         return SmallVector<Expr>{dy * normalized(k, buffers, x, at.matrix, group), dy};
       },
       [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at,
@@ -126,25 +149,29 @@ LogicalResult emitGroupNormGrad(GroupNormGradOp op, GpuKernels &kernels) {
         for (auto [sum, total] : llvm::enumerate(totals))
           k.store(total, buffers[4], {sumAt(k.index(sum), at.chunk, at.channel)});
       });
+}
 
-  // Adds a sample's chunks up into its first. A matrix is a sum of a sample.
-  if (perSample > 1)
-    addColumnReduction(
-        kernels, "samples", {scratch}, ColumnBlocks::whole(2 * shape.batch, perSample, channels), {},
-        [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at, Expr chunk) {
-          Expr at0 = (at.matrix * double(perSample) + chunk) * double(channels) + at.channel;
-          return SmallVector<Expr>{k.load(buffers[0], {at0})};
-        },
-        [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at,
-            ArrayRef<Expr> totals) {
-          k.store(totals[0], buffers[0], {at.matrix * double(perSample * channels) + at.channel});
-        });
+void GroupNormGradient::sumSamples() {
+  if (perSample == 1)
+    return;
+  addColumnReduction(
+      kernels, "samples", {scratch}, ColumnBlocks::whole(2 * shape.batch, perSample, channels), {},
+      [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at, Expr chunk) {
+        Expr at0 = (at.matrix * perSample + chunk) * channels + at.channel;
+        return SmallVector<Expr>{k.load(buffers[0], {at0})};
+      },
+      [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at,
+          ArrayRef<Expr> totals) {
+        k.store(totals[0], buffers[0], {at.matrix * (perSample * channels) + at.channel});
+      });
+}
 
+void GroupNormGradient::writeParameters() {
   addColumnReduction(
       kernels, "parameters", {scratch, kernels.result(1), kernels.result(2)},
       ColumnBlocks::whole(1, shape.batch, channels), {.count = 2},
       [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at, Expr sample) {
-        Expr chunk = sample * double(perSample);
+        Expr chunk = sample * perSample;
         return SmallVector<Expr>{k.load(buffers[0], {sumAt(k.index(0), chunk, at.channel)}),
                                  k.load(buffers[0], {sumAt(k.index(1), chunk, at.channel)})};
       },
@@ -153,14 +180,16 @@ LogicalResult emitGroupNormGrad(GroupNormGradOp op, GpuKernels &kernels) {
         for (auto [sum, total] : llvm::enumerate(totals))
           k.store(total, buffers[1 + sum], {at.channel});
       });
+}
 
+void GroupNormGradient::average() {
   // A matrix is a group of a sample; its rows are the channels.
   addColumnReduction(
       kernels, "averages", {scratch, weight},
       ColumnBlocks::whole(shape.batch * shape.groups, shape.groupSize, 1), {.count = 2},
       [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at, Expr part) {
-        Expr chunk = at.matrix / double(shape.groups) * double(perSample);
-        Expr channel = at.matrix % double(shape.groups) * double(shape.groupSize) + part;
+        Expr chunk = at.matrix / shape.groups * perSample;
+        Expr channel = at.matrix % shape.groups * shape.groupSize + part;
         Expr w = k.load(buffers[1], {channel});
         return SmallVector<Expr>{k.load(buffers[0], {sumAt(k.index(0), chunk, channel)}) * w,
                                  k.load(buffers[0], {sumAt(k.index(1), chunk, channel)}) * w};
@@ -170,7 +199,9 @@ LogicalResult emitGroupNormGrad(GroupNormGradOp op, GpuKernels &kernels) {
         for (auto [sum, total] : llvm::enumerate(totals))
           k.store(total / shape.groupElements(), buffers[0], {averageAt(k.index(sum), at.matrix)});
       });
+}
 
+void GroupNormGradient::writeInput() {
   SmallVector<BufferUse> uses{gradient, input,   mean,
                               rstd,     weight,  scratch,
                               kernels.result(0, shape.matrix())};
@@ -179,11 +210,22 @@ LogicalResult emitGroupNormGrad(GroupNormGradOp op, GpuKernels &kernels) {
                      ArrayRef<Expr> values) {
                    Expr g = values[0] * k.load(buffers[4], {channel});
                    Expr h = normalized(k, buffers, values[1], sample, group);
-                   Expr matrix = sample * double(shape.groups) + group;
+                   Expr matrix = sample * shape.groups + group;
                    Expr product = k.load(buffers[5], {averageAt(k.index(0), matrix)});
                    Expr average = k.load(buffers[5], {averageAt(k.index(1), matrix)});
                    return k.load(buffers[3], {sample, group}) * (g - average - h * product);
                  });
+}
+
+} // namespace
+
+LogicalResult emitGroupNormGrad(GroupNormGradOp op, GpuKernels &kernels) {
+  GroupNormGradient gradient(op, kernels);
+  gradient.sumChunks();
+  gradient.sumSamples();
+  gradient.writeParameters();
+  gradient.average();
+  gradient.writeInput();
   return success();
 }
 

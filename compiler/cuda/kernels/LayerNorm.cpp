@@ -19,9 +19,9 @@ LogicalResult emitLayerNorm(LayerNormOp op, GpuKernels &kernels) {
               [&](GpuBuilder &k, ArrayRef<Value> buffers) {
     RowThreads t(k, layout);
     RowValues x = t.keep(t.rowOf(buffers[0]));
-    Expr mean = t.sum(x) / double(columns);
+    Expr mean = t.sum(x) / columns;
     Expr squares = t.sum(t.map([&](Expr x) { return (x - mean) * (x - mean); }, x));
-    Expr rstd = k.f32(1) / k.sqrt(squares / double(columns) + epsilon);
+    Expr rstd = k.f32(1) / k.sqrt(squares / columns + epsilon);
     auto normalize = [&](Expr x, Expr weight, Expr bias) {
       return (x - mean) * rstd * weight + bias;
     };
@@ -52,8 +52,8 @@ LogicalResult emitLayerNormGrad(LayerNormGradOp op, GpuKernels &kernels) {
     RowValues g = t.keep(t.map([](Expr dy, Expr weight) { return dy * weight; },
                                t.rowOf(buffers[0]), t.vectorOf(buffers[4])));
     RowValues h = t.keep(t.map([&](Expr x) { return (x - mean) * rstd; }, t.rowOf(buffers[1])));
-    Expr average = t.sum(g) / double(columns);
-    Expr product = t.sum(t.map([](Expr g, Expr h) { return g * h; }, g, h)) / double(columns);
+    Expr average = t.sum(g) / columns;
+    Expr product = t.sum(t.map([](Expr g, Expr h) { return g * h; }, g, h)) / columns;
     t.store(t.map([&](Expr g, Expr h) { return rstd * (g - average - h * product); }, g, h),
             buffers[5]);
   });

@@ -92,15 +92,15 @@ LogicalResult emitCrossEntropyGrad(CrossEntropyGradOp op, GpuKernels &kernels) {
                kernels.result(0)},
               itemGrid(items), itemBlock, [&](GpuBuilder &k, ArrayRef<Value> buffers) {
     forItems(k, items, [&](Expr item) {
-      Expr first = item * double(width);
-      Expr row = first / double(classes), column = first % double(classes);
+      Expr first = item * width;
+      Expr row = first / classes, column = first % classes;
       Expr label = k.load(buffers[1], {row}), scale = k.load(buffers[3], {k.index(0)});
       Expr counts = isSample(k, label, classes), shift = k.load(buffers[2], {row});
       Expr factor = k.select(counts, scale, k.f32(0)), target = classOf(k, label, classes);
       Elements gradients;
       for (auto [i, x] : llvm::enumerate(k.loadElements(buffers[0], {row, column}, width))) {
         Expr gradient = factor * k.exp(x - shift);
-        Expr isTarget = counts & (column + double(i) == target);
+        Expr isTarget = counts & (column + i == target);
         gradients.push_back(k.select(isTarget, gradient - scale, gradient));
       }
       k.storeElements(gradients, buffers[4], {row, column});

@@ -20,8 +20,8 @@ void addRows(GpuKernels &kernels, StringRef suffix, ArrayRef<BufferUse> uses, in
   kernels.add(suffix, uses, itemGrid(items), itemBlock,
               [&](GpuBuilder &k, ArrayRef<Value> buffers) {
     forItems(k, items, [&](Expr item) {
-      Expr first = item * double(width);
-      body(k, buffers, first / double(columns), first % double(columns));
+      Expr first = item * width;
+      body(k, buffers, first / columns, first % columns);
     });
   });
 }
@@ -33,7 +33,7 @@ BufferUse flat(BufferUse use) {
 }
 
 Expr placeOf(const Segments &segments, Expr segment, Expr i) {
-  return segment * double(segments.stride) + double(segments.offset) + i;
+  return segment * segments.stride + segments.offset + i;
 }
 
 void addCopy(GpuKernels &kernels, const SegmentCopy &copy) {
@@ -69,12 +69,12 @@ LogicalResult emitPad(PadOp op, GpuKernels &kernels) {
   int64_t width = vectorWidth({source.length, target.stride, target.offset});
   addRows(kernels, "", {flat(kernels.operand(0)), flat(kernels.result(0))}, target.outer,
           target.stride, width, [&](GpuBuilder &k, ArrayRef<Value> buffers, Expr segment, Expr i) {
-    Expr at = i - double(target.offset);
+    Expr at = i - target.offset;
     auto write = [&](const Elements &elements) {
-      k.storeElements(elements, buffers[1], {segment * double(target.stride) + i});
+      k.storeElements(elements, buffers[1], {segment * target.stride + i});
     };
     k.when(
-        (at >= 0) & (at < double(source.length)),
+        (at >= 0) & (at < source.length),
         [&] { write(k.loadElements(buffers[0], {placeOf(source, segment, at)}, width)); },
         [&] { write(Elements(width, k.f32(0))); });
   });
@@ -91,7 +91,7 @@ LogicalResult emitClassToken(ClassTokenOp op, GpuKernels &kernels) {
                               kernels.result(0, {rows, columns})};
   addRows(kernels, "", uses, rows, columns, width,
           [&](GpuBuilder &k, ArrayRef<Value> buffers, Expr row, Expr c) {
-    Expr sample = row / double(sequence), position = row % double(sequence);
+    Expr sample = row / sequence, position = row % sequence;
     auto write = [&](Elements elements) {
       Elements offsets = k.loadElements(buffers[2], {position, c}, width);
       for (auto [element, offset] : llvm::zip_equal(elements, offsets))
@@ -117,8 +117,8 @@ LogicalResult emitBroadcast(BroadcastOp op, GpuKernels &kernels) {
     SmallVector<Expr> position(rank);
     Expr rest = row;
     for (int64_t d = rank - 2; d >= 0; --d) {
-      position[d] = rest % double(output[d]);
-      rest = rest / double(output[d]);
+      position[d] = rest % output[d];
+      rest = rest / output[d];
     }
     if (rank)
       position[rank - 1] = c;
@@ -155,8 +155,8 @@ LogicalResult emitTranspose(TransposeOp op, GpuKernels &kernels) {
   auto split = [&](Expr number, ArrayRef<int64_t> counts) {
     SmallVector<Expr> at(rank);
     for (int64_t d = last; d >= 0; --d) {
-      at[d] = number % double(counts[d]);
-      number = number / double(counts[d]);
+      at[d] = number % counts[d];
+      number = number / counts[d];
     }
     return at;
   };
@@ -166,7 +166,7 @@ LogicalResult emitTranspose(TransposeOp op, GpuKernels &kernels) {
     kernels.add("", {kernels.operand(0), kernels.result(0)}, itemGrid(items), itemBlock,
                 [&](GpuBuilder &k, ArrayRef<Value> buffers) {
       forItems(k, items, [&](Expr item) {
-        SmallVector<Expr> to = split(item * double(width), output);
+        SmallVector<Expr> to = split(item * width, output);
         k.storeElements(k.loadElements(buffers[0], source(to), width), buffers[1], to);
       });
     });
@@ -183,14 +183,14 @@ LogicalResult emitTranspose(TransposeOp op, GpuKernels &kernels) {
     // A column more, so that the threads that read a column meet different banks.
     Value staged = k.shared({tile, tile + 1}, op.getInput().getType().getElementType());
     SmallVector<Expr> to = split(k.block(), counts);
-    Expr firstLast = to[last] * double(tile), firstAcross = to[across] * double(tile);
+    Expr firstLast = to[last] * tile, firstAcross = to[across] * tile;
     Expr x = k.thread(), y = k.thread(GpuBuilder::Dimension::y);
     auto forTile = [&](bool isInput, llvm::function_ref<void(Expr line)> body) {
       for (int64_t offset = 0; offset < tile; offset += height) {
-        Expr line = y + double(offset);
+        Expr line = y + offset;
         to[last] = firstLast + (isInput ? line : x);
         to[across] = firstAcross + (isInput ? x : line);
-        k.when((to[last] < double(output[last])) & (to[across] < double(output[across])),
+        k.when((to[last] < output[last]) & (to[across] < output[across]),
                [&] { body(line); });
       }
     };
@@ -212,7 +212,7 @@ LogicalResult emitEmbedding(EmbeddingOp op, GpuKernels &kernels) {
           [&](GpuBuilder &k, ArrayRef<Value> buffers, Expr row, Expr c) {
     Expr index = k.load(buffers[0], {row});
     k.when(
-        (index >= 0) & (index < double(size)),
+        (index >= 0) & (index < size),
         [&] {
           k.storeElements(k.loadElements(buffers[1], {k.toIndex(index), c}, width), buffers[2],
                           {row, c});
@@ -250,9 +250,9 @@ LogicalResult emitEmbeddingGrad(EmbeddingGradOp op, GpuKernels &kernels) {
           return SmallVector<Expr>{k.select(isFirst, k.fromIndex(j, i32), found[0])};
         })[0];
       };
-      Expr isHead = (find(k.index(0), i) < 0) & (row >= 0) & (row < double(size));
+      Expr isHead = (find(k.index(0), i) < 0) & (row >= 0) & (row < size);
       k.when(isHead, [&] { k.store(k.fromIndex(i, i32), buffers[1], {k.toIndex(row)}); });
-      k.store(find(i + 1, k.index(count)), buffers[1], {i + double(size)});
+      k.store(find(i + 1, k.index(count)), buffers[1], {i + size});
     });
   });
   SmallVector<BufferUse> uses{kernels.operand(1, {count, columns}), links, kernels.result(0)};
@@ -264,7 +264,7 @@ LogicalResult emitEmbeddingGrad(EmbeddingGradOp op, GpuKernels &kernels) {
         state, [&](ArrayRef<Expr> now) { return now[0] >= 0; },
         [&](ArrayRef<Expr> now) {
           Expr use = k.toIndex(now[0]);
-          SmallVector<Expr> next{k.load(buffers[1], {use + double(size)})};
+          SmallVector<Expr> next{k.load(buffers[1], {use + size})};
           for (auto [sum, part] : llvm::zip_equal(now.drop_front(),
                                                   k.loadElements(buffers[0], {use, c}, width)))
             next.push_back(sum + part);

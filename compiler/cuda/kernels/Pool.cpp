@@ -26,11 +26,11 @@ void addPlaces(GpuKernels &kernels, ArrayRef<BufferUse> uses, const PoolWindows 
   int64_t items = w.batch * rows * columns * w.channels / width;
   kernels.add("", uses, itemGrid(items), itemBlock, [&](GpuBuilder &k, ArrayRef<Value> buffers) {
     forItems(k, items, [&](Expr item) {
-      Expr first = item * double(width), place = first / double(w.channels);
-      Expr line = place / double(columns);
+      Expr first = item * width, place = first / w.channels;
+      Expr line = place / columns;
       body(k, buffers,
-           {line / double(rows), line % double(rows), place % double(columns),
-            first % double(w.channels)});
+           {line / rows, line % rows, place % columns,
+            first % w.channels});
     });
   });
 }
@@ -42,14 +42,14 @@ SmallVector<Expr> forWindow(
     llvm::function_ref<SmallVector<Expr>(Expr position, ArrayRef<Expr> input, Expr isThere,
                                          ArrayRef<Expr> carried)>
         body) {
-  Expr top = output.row * double(w.strideHeight), left = output.column * double(w.strideWidth);
+  Expr top = output.row * w.strideHeight, left = output.column * w.strideWidth;
   auto visit = [&](Expr i, Expr j, ArrayRef<Expr> values) {
-    Expr position = i * double(w.kernelWidth) + j, isThere;
+    Expr position = i * w.kernelWidth + j, isThere;
     auto inside = [&](Expr at, int64_t pad, int64_t size) {
       if (pad == 0)
         return at;
-      at = at - double(pad);
-      Expr is = (at >= 0) & (at < double(size));
+      at = at - pad;
+      Expr is = (at >= 0) & (at < size);
       isThere = Value(isThere) ? isThere & is : is;
       return k.minimum(k.maximum(at, k.index(0)), k.index(size - 1));
     };
@@ -65,7 +65,7 @@ SmallVector<Expr> forWindow(
     return carried;
   }
   return k.loop(k.index(0), k.index(w.size()), 1, carried, [&](Expr at, ArrayRef<Expr> values) {
-    return visit(at / double(w.kernelWidth), at % double(w.kernelWidth), values);
+    return visit(at / w.kernelWidth, at % w.kernelWidth, values);
   });
 }
 
@@ -162,7 +162,7 @@ LogicalResult emitAvgPool(AvgPoolOp op, GpuKernels &kernels) {
       return next;
     });
     for (Expr &sum : sums)
-      sum = sum / double(w.size());
+      sum = sum / w.size();
     k.storeElements(sums, buffers[1], indices(output));
   });
   return success();

@@ -12,9 +12,9 @@ Expr offsetOf(GpuBuilder &k, int64_t first, Expr batch, ArrayRef<int64_t> sizes,
               ArrayRef<int64_t> strides) {
   Expr offset = k.index(first);
   for (size_t i = sizes.size(); i-- > 0;) {
-    Expr at = i == 0 ? batch : batch % double(sizes[i]);
-    offset = offset + at * double(strides[i]);
-    batch = batch / double(sizes[i]);
+    Expr at = i == 0 ? batch : batch % sizes[i];
+    offset = offset + at * strides[i];
+    batch = batch / sizes[i];
   }
   return offset;
 }
@@ -66,8 +66,8 @@ ProductKernel matrixProduct(const plan::MatMulT &p) {
   Sizes cStrides = batchStrides(p.c_strides);
   int64_t rowStride = p.c_strides[rank], columnStride = p.c_strides[rank + 1];
   product.place = [=](GpuBuilder &k, Expr batch, Expr row, Expr column) {
-    Expr index = offsetOf(k, 0, batch, sizes, cStrides) + row * double(rowStride) +
-                 column * double(columnStride);
+    Expr index = offsetOf(k, 0, batch, sizes, cStrides) + row * rowStride +
+                 column * columnStride;
     return ProductKernel::Place{index, {}};
   };
   product.inVectors = columnStride == 1 && p.n % 4 == 0 && (rowStride % 4 == 0 || p.m == 1) &&

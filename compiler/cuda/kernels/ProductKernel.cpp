@@ -120,7 +120,7 @@ private:
     if (residual)
       residuals = load(residual, index);
     if (product.offset != 0)
-      index = index + double(product.offset);
+      index = index + product.offset;
     if (product.accumulate)
       before = load(c, index);
     SmallVector<Expr> values;
@@ -186,7 +186,7 @@ void addCombine(GpuKernels &kernels, const ProductKernel &product, const Product
               [&](GpuBuilder &k, ArrayRef<Value> buffers) {
     Epilogue epilogue(product, buffers.drop_front());
     forItems(k, items, [&](Expr item) {
-      Expr first = item * double(width);
+      Expr first = item * width;
       SmallVector<Expr> sums(width, k.f32(0));
       sums = k.loop(k.index(0), k.index(cut.splits), 1, sums, [&](Expr split, ArrayRef<Expr> sum) {
         SmallVector<Expr> next(sum);
@@ -199,9 +199,9 @@ void addCombine(GpuKernels &kernels, const ProductKernel &product, const Product
           next[i] = sum[i] + k.element(part, i);
         return next;
       });
-      Expr row = first / double(product.columns);
-      epilogue.finish(k, sums, row / double(product.rows), row % double(product.rows),
-                      first % double(product.columns));
+      Expr row = first / product.columns;
+      epilogue.finish(k, sums, row / product.rows, row % product.rows,
+                      first % product.columns);
     });
   });
 }
@@ -228,17 +228,17 @@ void addProduct(GpuKernels &kernels, const ProductKernel &product, const Product
               {tile.threads(), 1, 1}, [&](GpuBuilder &k, ArrayRef<Value> buffers) {
     // Neighbouring blocks have the same rows.
     Expr number = k.block();
-    Expr firstColumn = number % double(across) * double(tile.columns);
-    number = number / double(across);
-    Expr firstRow = number % double(down) * double(tile.rows);
-    number = number / double(down);
-    Expr batch = number % double(product.batch), split = number / double(product.batch);
+    Expr firstColumn = number % across * tile.columns;
+    number = number / across;
+    Expr firstRow = number % down * tile.rows;
+    number = number / down;
+    Expr batch = number % product.batch, split = number / product.batch;
 
     Expr end = product.depthOf ? product.depthOf(k, batch) : k.index(product.depth);
     Expr begin = k.index(0);
     if (isSplit) {
-      begin = split * double(cut.chunk);
-      end = k.minimum(begin + double(cut.chunk), end);
+      begin = split * cut.chunk;
+      end = k.minimum(begin + cut.chunk, end);
     }
     TileOperand a = product.left(k, tile, buffers[0], batch);
     TileOperand b = product.right(k, tile, buffers[1], batch);
@@ -249,8 +249,8 @@ void addProduct(GpuKernels &kernels, const ProductKernel &product, const Product
     // Partial sums are stored as they are, one dense matrix after the other.
     ProductKernel partial;
     partial.place = [&](GpuBuilder &k, Expr, Expr row, Expr column) {
-      Expr index = (split * double(product.batch) + batch) * double(matrix) +
-                   row * double(product.columns) + column;
+      Expr index = (split * product.batch + batch) * matrix +
+                   row * product.columns + column;
       return ProductKernel::Place{index, {}};
     };
     Epilogue epilogue(isSplit ? partial : product, buffers.drop_front(2));
@@ -259,10 +259,10 @@ void addProduct(GpuKernels &kernels, const ProductKernel &product, const Product
     ThreadTile mine(k, tile);
     for (int64_t i = 0; i < tile.threadRows; ++i) {
       Expr row = firstRow + mine.row(i);
-      whenNeeded(k, product.rows % tile.rows != 0, row < double(product.rows), [&] {
+      whenNeeded(k, product.rows % tile.rows != 0, row < product.rows, [&] {
         for (int64_t j = 0; j < tile.threadColumns; j += width) {
           Expr column = firstColumn + mine.column(j);
-          whenNeeded(k, product.columns % tile.columns != 0, column < double(product.columns), [&] {
+          whenNeeded(k, product.columns % tile.columns != 0, column < product.columns, [&] {
             ArrayRef<Expr> some = ArrayRef(sums).slice(i * tile.threadColumns + j, width);
             epilogue.finish(k, some, batch, row, column);
           });

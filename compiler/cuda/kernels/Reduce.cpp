@@ -33,9 +33,9 @@ Expr offsetOf(const Reduction &reduction, Expr target, Expr row) {
     bool isLast = llvm::none_of(llvm::seq<int64_t>(0, d), [&](int64_t outer) {
       return reduction.isReduced[outer] == reduction.isReduced[d];
     });
-    Expr index = isLast ? rest : rest % double(reduction.sizes[d]);
-    rest = rest / double(reduction.sizes[d]);
-    Expr part = index * double(stride);
+    Expr index = isLast ? rest : rest % reduction.sizes[d];
+    rest = rest / reduction.sizes[d];
+    Expr part = index * stride;
     offset = Value(offset) ? offset + part : part;
     stride *= reduction.sizes[d];
   }
@@ -48,7 +48,7 @@ void addPoints(GpuKernels &kernels, const Reduction &reduction, ArrayRef<BufferU
   kernels.add("points", uses, itemGrid(items), itemBlock,
               [&](GpuBuilder &k, ArrayRef<Value> buffers) {
     forItems(k, items, [&](Expr item) {
-      Expr target = item / double(width), column = item % double(width);
+      Expr target = item / width, column = item % width;
       auto read = [&](Expr row) {
         Expr at = column;
         if (reduction.rank() > 1)
@@ -73,7 +73,7 @@ void addColumns(GpuKernels &kernels, const Reduction &reduction, ArrayRef<Buffer
   bool isWhole = blocks.chunks.count == 1;
   BufferUse partials = kernels.scratch({partialsAt + blocks.allChunks() * width});
   auto partialAt = [&](Expr chunk, Expr column) {
-    return chunk * double(width) + column + double(partialsAt);
+    return chunk * width + column + partialsAt;
   };
   SmallVector<BufferUse> chunkUses(uses);
   if (!isWhole)
@@ -84,12 +84,12 @@ void addColumns(GpuKernels &kernels, const Reduction &reduction, ArrayRef<Buffer
       [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at, Expr row) {
         Expr from = offsetOf(reduction, at.matrix, row) + at.channel;
         return SmallVector<Expr>{
-            value(k, buffers, from, at.matrix * double(width) + at.channel)};
+            value(k, buffers, from, at.matrix * width + at.channel)};
       },
       [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at, ArrayRef<Expr> totals) {
         if (isWhole)
           k.store(totals[0] * k.f32(reduction.scale), buffers[0],
-                  {at.matrix * double(width) + at.channel});
+                  {at.matrix * width + at.channel});
         else
           k.store(totals[0], buffers.back(), {partialAt(at.chunk, at.channel)});
       });
@@ -99,12 +99,12 @@ void addColumns(GpuKernels &kernels, const Reduction &reduction, ArrayRef<Buffer
       kernels, "combine", {uses[0], partials}, ColumnBlocks::whole(kept, blocks.chunks.count, width),
       how,
       [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at, Expr chunk) {
-        Expr row = at.matrix * double(blocks.chunks.count) + chunk;
+        Expr row = at.matrix * blocks.chunks.count + chunk;
         return SmallVector<Expr>{k.load(buffers[1], {partialAt(row, at.channel)})};
       },
       [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at, ArrayRef<Expr> totals) {
         k.store(totals[0] * k.f32(reduction.scale), buffers[0],
-                {at.matrix * double(width) + at.channel});
+                {at.matrix * width + at.channel});
       });
 }
 
@@ -178,9 +178,9 @@ LogicalResult emitGlobalAvgPoolGrad(GlobalAvgPoolGradOp op, GpuKernels &kernels)
   kernels.add("", {kernels.operand(0), kernels.result(0, {batch * middle, channels})},
               itemGrid(items), itemBlock, [&](GpuBuilder &k, ArrayRef<Value> buffers) {
     forItems(k, items, [&](Expr item) {
-      Expr first = item * double(width);
-      Expr row = first / double(channels), channel = first % double(channels);
-      Elements gradients = k.loadElements(buffers[0], {row / double(middle), channel}, width);
+      Expr first = item * width;
+      Expr row = first / channels, channel = first % channels;
+      Elements gradients = k.loadElements(buffers[0], {row / middle, channel}, width);
       for (Expr &gradient : gradients)
         gradient = gradient * k.f32(1.0 / double(middle));
       k.storeElements(gradients, buffers[1], {row, channel});
@@ -210,14 +210,14 @@ LogicalResult emitReduceMaxGrad(ReduceMaxGradOp op, GpuKernels &kernels) {
               itemGrid(elements), itemBlock, [&](GpuBuilder &k, ArrayRef<Value> buffers) {
     forItems(k, elements, [&](Expr item) {
       // The result that the element went into.
-      Expr to = item % double(width), rest = item / double(width);
+      Expr to = item % width, rest = item / width;
       int64_t stride = width;
       for (int64_t d = reduction.rank() - 2; d >= 0; --d) {
         if (!reduction.isReduced[d]) {
-          to = to + rest % double(reduction.sizes[d]) * double(stride);
+          to = to + rest % reduction.sizes[d] * stride;
           stride *= reduction.sizes[d];
         }
-        rest = rest / double(reduction.sizes[d]);
+        rest = rest / reduction.sizes[d];
       }
       Expr share = k.load(buffers[2], {to}) / k.load(buffers[3], {to});
       Expr isLargest = k.load(buffers[0], {item}) == k.load(buffers[1], {to});

@@ -24,9 +24,9 @@ RowLayout::RowLayout(int64_t rows, int64_t columns)
 RowThreads::RowThreads(GpuBuilder &k, const RowLayout &layout) : k(k), layout(layout) {
   row = k.block();
   if (layout.together > 1)
-    row = row * double(layout.together) + k.thread(GpuBuilder::Dimension::y);
+    row = row * layout.together + k.thread(GpuBuilder::Dimension::y);
   if (layout.rows % layout.together != 0) {
-    exists = row < double(layout.rows);
+    exists = row < layout.rows;
     row = k.minimum(row, k.index(layout.rows - 1));
   }
 }
@@ -50,7 +50,7 @@ RowValues RowThreads::columns() {
   return [this](const RowPiece &piece) {
     Elements indices;
     for (int64_t i = 0; i < layout.width; ++i)
-      indices.push_back(piece.column + double(i));
+      indices.push_back(piece.column + i);
     return indices;
   };
 }
@@ -70,20 +70,20 @@ SmallVector<Expr> RowThreads::forPieces(
     ArrayRef<Expr> initial,
     llvm::function_ref<SmallVector<Expr>(const RowPiece &, ArrayRef<Expr>)> body) {
   int64_t stride = layout.threads * layout.width, whole = layout.columns / stride;
-  Expr first = k.thread() * double(layout.width);
+  Expr first = k.thread() * layout.width;
   SmallVector<Expr> carried(initial);
   if (layout.isInRegisters())
     for (int64_t i = 0; i < whole; ++i)
-      carried = body({first + double(i * stride), exists, i}, carried);
+      carried = body({first + i * stride, exists, i}, carried);
   else
     carried = k.loop(k.index(0), k.index(whole * stride), stride, carried,
                      [&](Expr offset, ArrayRef<Expr> values) {
                        return body({first + offset, exists, -1}, values);
                      });
   if (whole * stride != layout.columns) {
-    Expr column = first + double(whole * stride);
+    Expr column = first + whole * stride;
     Expr safe = k.minimum(column, k.index(layout.columns - layout.width));
-    Expr isThere = column < double(layout.columns);
+    Expr isThere = column < layout.columns;
     carried = body({safe, Value(exists) ? isThere & exists : isThere, whole}, carried);
   }
   return carried;

@@ -24,19 +24,19 @@ public:
     int64_t threads = k.blockShape().count();
     int64_t count = rows * depth / (threads * operand.width);
     for (int64_t i = 0; i < count; ++i) {
-      Expr item = k.thread() + double(i * threads);
+      Expr item = k.thread() + i * threads;
       Expr row, at;
       if (!operand.alongDepth) {
         int64_t across = rows / operand.width;
-        row = item % double(across) * double(operand.width);
-        at = item / double(across);
+        row = item % across * operand.width;
+        at = item / across;
       } else {
         // A warp fetches 8 depths of some rows: whole sectors of memory.
         int64_t lanesInDepth = 8 / operand.width, warpRows = warpSize / lanesInDepth;
         int64_t warpsAcross = rows / warpRows;
-        Expr lane = item % double(warpSize), warp = item / double(warpSize);
-        row = warp % double(warpsAcross) * double(warpRows) + lane / double(lanesInDepth);
-        at = warp / double(warpsAcross) * 8. + lane % double(lanesInDepth) * double(operand.width);
+        Expr lane = item % warpSize, warp = item / warpSize;
+        row = warp % warpsAcross * warpRows + lane / lanesInDepth;
+        at = warp / warpsAcross * 8 + lane % lanesInDepth * operand.width;
       }
       Expr wanted = k.minimum(firstRow + row, k.index(operand.rows - operandRows()));
       items.push_back({row, at, wanted});
@@ -60,7 +60,7 @@ public:
         k.storeVector(value, buffer, {place(at, item.row)});
       else
         for (int64_t i = 0; i < operand.width; ++i)
-          k.store(k.element(value, i), buffer, {place(at + double(i), item.row)});
+          k.store(k.element(value, i), buffer, {place(at + i, item.row)});
     }
   }
 
@@ -77,7 +77,7 @@ public:
 
 private:
   int64_t operandRows() const { return operand.alongDepth ? 1 : operand.width; }
-  Expr place(Expr depth, Expr row) const { return depth * double(pitch) + row + double(begin); }
+  Expr place(Expr depth, Expr row) const { return depth * pitch + row + begin; }
 
   struct Item {
     Expr row, depth; // in the tile
@@ -155,17 +155,17 @@ TileOperand matrixOperand(GpuBuilder &k, const TileShape &tile, Value buffer, Ex
   operand.width = isAligned ? 4 : 1;
   operand.fetch = [&k, buffer, offset, rowStride, depthStride, depth, width = operand.width,
                    isWhole = depth % tile.depth == 0](Expr row, Expr at) {
-    Expr index = offset + row * double(rowStride) + at * double(depthStride);
-    return fetchOrZero(k, buffer, index, isWhole ? Expr() : at < double(depth), width);
+    Expr index = offset + row * rowStride + at * depthStride;
+    return fetchOrZero(k, buffer, index, isWhole ? Expr() : at < depth, width);
   };
   return operand;
 }
 
 ThreadTile::ThreadTile(GpuBuilder &k, const TileShape &tile) {
-  Expr lane = k.thread() % double(warpSize), warp = k.thread() / double(warpSize);
-  auto across = double(tile.warpsAcross());
-  firstRow = warp / across * double(4 * tile.threadRows) + lane / 8. * 4.;
-  firstColumn = warp % across * double(8 * tile.threadColumns) + lane % 8. * 4.;
+  Expr lane = k.thread() % warpSize, warp = k.thread() / warpSize;
+  int64_t across = tile.warpsAcross();
+  firstRow = warp / across * (4 * tile.threadRows) + lane / 8 * 4;
+  firstColumn = warp % across * (8 * tile.threadColumns) + lane % 8 * 4;
 }
 
 /// Goes through the depth: brings the operands' tiles of a step to shared memory while `multiply`
@@ -176,7 +176,7 @@ forSteps(GpuBuilder &k, const TileShape &tile, ArrayRef<const SharedTile *> oper
          Expr end, ArrayRef<Expr> initial,
          function_ref<void(Expr at, Expr half, MutableArrayRef<Expr> sums)> multiply) {
   // Steps take turns in the two halves of shared memory.
-  auto halfOf = [&](Expr at) { return at / double(tile.depth) % 2. * double(tile.depth); };
+  auto halfOf = [&](Expr at) { return at / tile.depth % 2 * tile.depth; };
   auto fetch = [&](Expr at) {
     return computeWhen(k, at < end, [&] {
       SmallVector<Expr> fetched;
@@ -194,7 +194,7 @@ forSteps(GpuBuilder &k, const TileShape &tile, ArrayRef<const SharedTile *> oper
   };
   store(fetch(begin), begin);
   return k.loop(begin, end, tile.depth, initial, [&](Expr at, ArrayRef<Expr> carried) {
-    Expr next = at + double(tile.depth);
+    Expr next = at + tile.depth;
     SmallVector<Expr> fetched = fetch(next);
     SmallVector<Expr> sums(carried);
     multiply(at, halfOf(at), sums);
@@ -219,7 +219,7 @@ SmallVector<Expr> sumProducts(GpuBuilder &k, const TileShape &tile, const TileOp
   return forSteps(k, tile, {&left, &right}, begin, end, zeros,
                   [&](Expr, Expr half, MutableArrayRef<Expr> sums) {
     for (int64_t step = 0; step < tile.depth; ++step) {
-      Expr now = half + double(step);
+      Expr now = half + step;
       auto rows = left.fragment(now, tile.threadRows, [&](int64_t i) { return mine.row(i); });
       auto columns =
           right.fragment(now, tile.threadColumns, [&](int64_t j) { return mine.column(j); });
@@ -239,12 +239,12 @@ SmallVector<Expr> addProducts(GpuBuilder &k, const TileShape &tile, Value left,
     for (int64_t group = 0; group < tile.depth; group += 4) {
       SmallVector<Expr> vectors;
       for (int64_t i = 0; i < tile.threadRows; ++i)
-        vectors.push_back(k.loadVector(left, {mine.row(i), at - begin + double(group)}, 4));
+        vectors.push_back(k.loadVector(left, {mine.row(i), at - begin + group}, 4));
       for (int64_t step = 0; step < 4; ++step) {
         SmallVector<Expr> rows;
         for (Expr vector : vectors)
           rows.push_back(k.element(vector, step));
-        auto columns = right.fragment(half + double(group + step), tile.threadColumns,
+        auto columns = right.fragment(half + (group + step), tile.threadColumns,
                                       [&](int64_t j) { return mine.column(j); });
         addOuterProduct(k, rows, columns, sums);
       }

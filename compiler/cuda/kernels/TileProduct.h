@@ -50,8 +50,8 @@ TileOperand matrixOperand(GpuBuilder &k, const TileShape &tile, mlir::Value buff
 class ThreadTile {
 public:
   ThreadTile(GpuBuilder &k, const TileShape &tile);
-  Expr row(int64_t i) const { return firstRow + double(i / 4 * 16 + i % 4); }
-  Expr column(int64_t j) const { return firstColumn + double(j / 4 * 32 + j % 4); }
+  Expr row(int64_t i) const { return firstRow + (i / 4 * 16 + i % 4); }
+  Expr column(int64_t j) const { return firstColumn + (j / 4 * 32 + j % 4); }
 
 private:
   Expr firstRow, firstColumn;

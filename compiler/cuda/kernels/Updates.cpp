@@ -17,7 +17,7 @@ LogicalResult emitUpdate(UpdateOpInterface op, GpuKernels &kernels) {
   kernels.add("", update.uses, itemGrid(update.elements / width), itemBlock,
               [&](GpuBuilder &k, ArrayRef<Value> buffers) {
     forItems(k, update.elements / width, [&](Expr item) {
-      Expr first = item * double(width);
+      Expr first = item * width;
       SmallVector<Value> numbers = loadNumbers(k, update, buffers);
       Elements gradient;
       if (update.firstVariable > 0)
