@@ -170,7 +170,7 @@ struct DeviceOptions {
 };
 
 /// Makes a device by name: "cpu", "null", or "NAME:N". A name that is not built in is looked for as
-/// a plugin, libgc-device-NAME.so, which exports `gcCreateDevice`: in ../lib of the executable's
+/// a plugin, libgc-device-NAME.so, which exports `gcCreateDevice`: in ../lib/gc of the executable's
 /// folder, then where the system's loader looks. An unknown or missing device is an error of class
 /// Device.
 Result<std::unique_ptr<Device>> createDevice(const std::string &name, DeviceOptions options = {});

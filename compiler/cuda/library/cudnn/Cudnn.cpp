@@ -35,7 +35,7 @@ static std::string loadDriver(int version) {
     return "libcuda.so.1";
   std::error_code error;
   auto program = std::filesystem::read_symlink("/proc/self/exe", error);
-  auto shim = program.parent_path().parent_path() / "lib" / "compile-only" / "libcuda.so.1";
+  auto shim = program.parent_path().parent_path() / "lib" / "gc" / "compile-only" / "libcuda.so.1";
   // The library asks for its driver by name and gets what is loaded under it.
   if (!dlopen(shim.c_str(), RTLD_NOW | RTLD_GLOBAL))
     throw NoPlan(std::string("no driver, and no compile-only one: ") + dlerror());
