@@ -136,9 +136,11 @@ Result<ByteImages> readCifar10(const std::string &directory, bool train) {
 std::vector<std::string> idxFiles(const std::string &directory) {
   std::vector<std::string> files;
   for (const char *prefix : {"train", "t10k"})
-    for (auto [what, suffix] : {std::pair("images", "idx3-ubyte"), std::pair("labels", "idx1-ubyte")})
+    for (const char *what : {"images", "labels"}) {
+      const char *suffix = what[0] == 'i' ? "idx3-ubyte" : "idx1-ubyte";
       if (Result<std::string> found = findIdxFile(directory, prefix, what, suffix))
         files.push_back(*found);
+    }
   return files;
 }
 

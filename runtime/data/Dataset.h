@@ -39,8 +39,9 @@ public:
   virtual Result<void> read(int64_t index, int64_t begin, int64_t end, float *sample,
                             float *scratch) const = 0;
 
-  /// The same for the same content, wherever it lies, and with near certainty another one for another: by it a
-  /// resumed run knows its data again. This one sees the labels; sources add what else they have.
+  /// The same for the same content, wherever it lies, and with near certainty another one for
+  /// another: by it a resumed run knows its data again. This one sees the labels; sources add what
+  /// else they have.
   virtual Result<uint64_t> fingerprint() const;
 };
 

@@ -1,4 +1,5 @@
-// A number by which a data set is known again. Not for adversaries: for whoever names the wrong folder.
+// A number by which a data set is known again. Not for adversaries: for whoever names the wrong
+// folder.
 #ifndef GC_RUNTIME_DATA_FINGERPRINT_H
 #define GC_RUNTIME_DATA_FINGERPRINT_H
 
@@ -8,7 +9,8 @@
 
 namespace gc::runtime {
 
-/// Takes eight bytes at a time: some gigabytes a second. The same bytes in other pieces give another number.
+/// Takes eight bytes at a time: some gigabytes a second. The same bytes in other pieces give
+/// another number.
 class Fingerprint {
 public:
   Fingerprint &add(uint64_t word) {

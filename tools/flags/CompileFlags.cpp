@@ -117,8 +117,8 @@ Result<void> CompileFlags::checkWishes() const {
     if (!wish.counts && parsed->count(wish.flag))
       return badInput(fmt::format("{} has no effect {}", wish.flag, wish.otherwise));
   if (parsed->count("--budget") && parsed->count("--remat"))
-    return badInput(fmt::format("--budget and --remat={} exclude each other: the budget decides what is "
-                                "recomputed",
+    return badInput(fmt::format("--budget and --remat={} exclude each other: the budget decides "
+                                "what is recomputed",
                                 c.remat));
   return {};
 }
