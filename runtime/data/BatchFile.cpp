@@ -1,5 +1,6 @@
 #include "runtime/data/BatchFile.h"
 
+#include "runtime/data/Fingerprint.h"
 #include "runtime/weights/Safetensors.h"
 
 #include <fmt/format.h>
@@ -47,6 +48,24 @@ public:
       }
     }
     return {};
+  }
+
+  /// All labels, and all values of small files; of large ones pieces from the beginning to the end.
+  Result<uint64_t> fingerprint() const override {
+    constexpr uint64_t pieceBytes = 1 << 16, mostPieces = 1024;
+    Fingerprint print;
+    print.add(labels.data(), labels.size() * sizeof(int64_t));
+    uint64_t bytes = image.end - image.begin;
+    uint64_t pieces = std::min((bytes + pieceBytes - 1) / pieceBytes, mostPieces);
+    uint64_t stride = pieces ? (bytes + pieces - 1) / pieces : 0;
+    std::vector<char> piece(pieceBytes);
+    for (uint64_t begin = 0; begin < bytes; begin += stride) {
+      uint64_t count = std::min({stride, bytes - begin, pieceBytes});
+      if (Result<void> got = file.read(image, begin, piece.data(), count); !got)
+        return got.error();
+      print.add(piece.data(), count);
+    }
+    return print.add(bytes).value();
   }
 
 private:

@@ -89,17 +89,20 @@ Result<ByteImages> readIdxSplit(const std::string &directory, const std::string 
   return images;
 }
 
+static std::vector<std::string> cifar10Names(bool train) {
+  if (!train)
+    return {"test_batch.bin"};
+  return {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin",
+          "data_batch_5.bin"};
+}
+
 Result<ByteImages> readCifar10(const std::string &directory, bool train) {
   constexpr int64_t side = 32, plane = side * side, record = 1 + 3 * plane;
   ByteImages images;
   images.name = directory;
   images.height = images.width = side;
   images.channels = 3;
-  std::vector<std::string> names = {"test_batch.bin"};
-  if (train)
-    names = {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin",
-             "data_batch_5.bin"};
-  for (const std::string &name : names) {
+  for (const std::string &name : cifar10Names(train)) {
     std::string path = (fs::path(directory) / name).string();
     std::error_code failure;
     if (!fs::exists(path, failure))
@@ -128,6 +131,26 @@ Result<ByteImages> readCifar10(const std::string &directory, bool train) {
   }
   images.count = static_cast<int64_t>(images.labels.size());
   return images;
+}
+
+std::vector<std::string> idxFiles(const std::string &directory) {
+  std::vector<std::string> files;
+  for (const char *prefix : {"train", "t10k"})
+    for (const char *what : {"images", "labels"}) {
+      const char *suffix = what[0] == 'i' ? "idx3-ubyte" : "idx1-ubyte";
+      if (Result<std::string> found = findIdxFile(directory, prefix, what, suffix))
+        files.push_back(*found);
+    }
+  return files;
+}
+
+std::vector<std::string> cifar10Files(const std::string &directory) {
+  std::vector<std::string> files;
+  for (bool train : {true, false})
+    for (const std::string &name : cifar10Names(train))
+      if (std::error_code failure; fs::exists(fs::path(directory) / name, failure))
+        files.push_back((fs::path(directory) / name).string());
+  return files;
 }
 
 } // namespace gc::runtime

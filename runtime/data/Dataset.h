@@ -38,6 +38,11 @@ public:
   /// fails.
   virtual Result<void> read(int64_t index, int64_t begin, int64_t end, float *sample,
                             float *scratch) const = 0;
+
+  /// The same for the same content, wherever it lies, and with near certainty another one for
+  /// another: by it a resumed run knows its data again. This one sees the labels; sources add what
+  /// else they have.
+  virtual Result<uint64_t> fingerprint() const;
 };
 
 struct DataSource {
@@ -51,6 +56,9 @@ struct DataSource {
 /// Named data sets are looked for below $GC_DATASETS, else where Debian's packages put them. Errors
 /// (bad input) name the file, what is wrong with it, and the package or flag to use.
 Result<DataSource> openData(const std::string &spec, const ModelInput &input, uint64_t seed);
+
+/// The files that openData() would read, as far as they exist.
+std::vector<std::string> dataFiles(const std::string &spec);
 
 } // namespace gc::runtime
 

@@ -1,5 +1,6 @@
 #include "runtime/data/ImageDataset.h"
 
+#include "runtime/data/Fingerprint.h"
 #include "runtime/data/Resize.h"
 #include "runtime/weights/Safetensors.h"
 
@@ -24,6 +25,13 @@ public:
                     float *scratch) const override {
     resize.run(images.pixels.data() + index * imageBytes, begin, end, sample, scratch);
     return {};
+  }
+
+  Result<uint64_t> fingerprint() const override {
+    Fingerprint print;
+    print.add(static_cast<uint64_t>(images.height)).add(static_cast<uint64_t>(images.width));
+    print.add(images.labels.data(), images.labels.size());
+    return print.add(images.pixels.data(), images.pixels.size()).value();
   }
 
 private:

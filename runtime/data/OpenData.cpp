@@ -1,6 +1,7 @@
 #include "runtime/data/BatchFile.h"
 #include "runtime/data/ByteImages.h"
 #include "runtime/data/Dataset.h"
+#include "runtime/data/Fingerprint.h"
 #include "runtime/data/ImageDataset.h"
 #include "runtime/data/Synthetic.h"
 
@@ -18,6 +19,14 @@ int64_t ModelInput::sampleElements() const {
   for (int64_t dimension : sampleShape)
     elements *= dimension;
   return elements;
+}
+
+Result<uint64_t> Dataset::fingerprint() const {
+  Fingerprint print;
+  print.add(static_cast<uint64_t>(size()));
+  for (int64_t i = 0; i < size(); ++i)
+    print.add(static_cast<uint64_t>(label(i)));
+  return print.value();
 }
 
 static Result<DataSource> openImages(const std::string &name, Result<ByteImages> train,
@@ -48,9 +57,13 @@ static Result<DataSource> openMnist(const std::string &name, const std::string &
   return openImages(name, std::move(train), readIdxSplit(directory, "t10k"), input);
 }
 
-static Result<DataSource> openFashionMnist(const ModelInput &input) {
+static fs::path fashionMnistDirectory() {
   const char *root = std::getenv("GC_DATASETS");
-  fs::path directory = fs::path(root && *root ? root : "/usr/share/datasets") / "fashion-mnist";
+  return fs::path(root && *root ? root : "/usr/share/datasets") / "fashion-mnist";
+}
+
+static Result<DataSource> openFashionMnist(const ModelInput &input) {
+  fs::path directory = fashionMnistDirectory();
   std::error_code ignored;
   if (!fs::is_directory(directory, ignored))
     return badInput(fmt::format(
@@ -85,6 +98,18 @@ Result<DataSource> openData(const std::string &spec, const ModelInput &input, ui
       fmt::format("unknown data set '{}'; expected synthetic, fashion-mnist, mnist:DIR, "
                   "cifar10:DIR or FILE.safetensors",
                   spec));
+}
+
+std::vector<std::string> dataFiles(const std::string &spec) {
+  if (spec == "fashion-mnist")
+    return idxFiles(fashionMnistDirectory().string());
+  if (spec.starts_with("mnist:"))
+    return idxFiles(spec.substr(std::string_view("mnist:").size()));
+  if (spec.starts_with("cifar10:"))
+    return cifar10Files(spec.substr(std::string_view("cifar10:").size()));
+  if (spec.ends_with(".safetensors"))
+    return {spec};
+  return {};
 }
 
 } // namespace gc::runtime

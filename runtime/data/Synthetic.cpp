@@ -1,5 +1,6 @@
 #include "runtime/data/Synthetic.h"
 
+#include "runtime/data/Fingerprint.h"
 #include "runtime/weights/Initializer.h"
 #include "runtime/weights/Philox.h"
 
@@ -39,6 +40,14 @@ public:
       }
     }
     return {};
+  }
+
+  /// Every value is drawn from the seed, as the labels are.
+  Result<uint64_t> fingerprint() const override {
+    Fingerprint print;
+    print.add(static_cast<uint64_t>(rowCount)).add(static_cast<uint64_t>(rowElements));
+    print.add(static_cast<uint64_t>(classes)).add(static_cast<uint64_t>(samples));
+    return print.add(pool.data(), pool.size() * sizeof(float)).value();
   }
 
 private:

@@ -1,6 +1,6 @@
 #include "runtime/report/CommandFiles.h"
 
-#include "runtime/weights/AtomicFile.h"
+#include "runtime/process/AtomicFile.h"
 
 #include <nlohmann/json.hpp>
 

@@ -3,7 +3,7 @@
 #include "runtime/plan/Plan_generated.h"
 #include "runtime/report/HtmlParts.h"
 #include "runtime/report/Sizes.h"
-#include "runtime/weights/AtomicFile.h"
+#include "runtime/process/AtomicFile.h"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,11 @@
 #include "runtime/trainer/Progress.h"
 
+#include "runtime/process/Interrupt.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <iterator>
 
 namespace gc::runtime {
@@ -60,7 +63,9 @@ void Progress::print(const ProgressState &s) {
     std::fprintf(out, "\r%.*s%*s", static_cast<int>(length), line, static_cast<int>(blanks), "");
     lineLength = length;
   }
-  std::fflush(out);
+  // Whoever watched has gone: what was trained is saved, as if Ctrl-C had come.
+  if (std::fflush(out) != 0 && errno == EPIPE)
+    requestInterrupt(SIGPIPE);
 }
 
 void Progress::finishLine() {

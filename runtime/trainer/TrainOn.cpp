@@ -1,12 +1,13 @@
 #include "runtime/trainer/TrainPlan.h"
 
 #include "runtime/nvml/NvmlSampler.h"
+#include "runtime/process/Interrupt.h"
 #include "runtime/report/CommandFiles.h"
 #include "runtime/report/EventFile.h"
 #include "runtime/report/HtmlReport.h"
 #include "runtime/trainer/ConsoleText.h"
-#include "runtime/trainer/Interrupt.h"
 #include "runtime/trainer/PlanFacts.h"
+#include "runtime/trainer/Resume.h"
 
 #include <fmt/format.h>
 
@@ -14,18 +15,27 @@
 
 namespace gc::runtime {
 
-static Result<TrainingPosition> prepareVariables(VariableStore &store,
-                                                 const TrainOptions &options) {
-  TrainingPosition position;
-  position.seed = options.schedule.seed;
+/// Initial weights, or those to start from.
+static Result<void> prepareVariables(VariableStore &store, const TrainOptions &options) {
   if (Result<void> done = store.initialize(options.schedule.seed); !done)
-    return done.error();
-  if (!options.load.empty())
-    if (Result<void> done = store.load(options.load); !done)
-      return done.error();
-  if (!options.resume.empty())
-    return loadCheckpoint(options.resume, store);
-  return position;
+    return done;
+  return options.load.empty() ? Result<void>() : store.load(options.load);
+}
+
+/// Goes on from a checkpoint that is of the same run.
+static Result<void> resume(Trainer &trainer, VariableStore &store, const TrainOptions &options,
+                           const TrainingSetting &setting) {
+  Result<Checkpoint> checkpoint = loadCheckpoint(options.resume, store);
+  if (!checkpoint)
+    return checkpoint.error();
+  if (Result<void> same = checkSameSetting(checkpoint->setting, setting); !same)
+    return same;
+  const std::string &then = checkpoint->setting.optimizer, &now = setting.optimizer;
+  if (!then.empty() && !now.empty() && then != now)
+    fmt::print(stderr,
+               "warning: the checkpoint in '{}' was trained with {}; this run goes on with {}\n",
+               options.resume, then, now);
+  return trainer.resumeAt(checkpoint->position);
 }
 
 static void print(std::FILE *out, const std::string &text) {
@@ -35,13 +45,13 @@ static void print(std::FILE *out, const std::string &text) {
 
 /// Everything that is written after the last step. Weights come first: they cost most to lose.
 static Result<void> saveResults(VariableStore &store, StepExecutor &executor,
-                                const TrainOptions &options, const TrainingPosition &position,
+                                const TrainOptions &options, const Checkpoint &checkpoint,
                                 const TrainingReport &report) {
   if (!options.save.empty())
     if (Result<void> done = store.save(options.save); !done)
       return done;
   if (!options.checkpoint.empty())
-    if (Result<void> done = saveCheckpoint(options.checkpoint, store, position); !done)
+    if (Result<void> done = saveCheckpoint(options.checkpoint, store, checkpoint); !done)
       return done;
   if (!options.dumpGradients.empty())
     if (Result<void> done = store.saveGradients(options.dumpGradients); !done)
@@ -109,10 +119,11 @@ static void takeSamples(TrainingReport &report, const MonitorSummary &seen,
 
 /// Hangs checkpoints, event file and console lines on the trainer.
 static void attach(Trainer &trainer, VariableStore &store, const TrainOptions &options,
-                   EventLog &events, Monitor &monitor, Progress &progress) {
+                   const TrainingSetting &setting, EventLog &events, Monitor &monitor,
+                   Progress &progress) {
   if (!options.checkpoint.empty())
-    trainer.onEpochEnd = [&store, &options](const TrainingPosition &position) {
-      return saveCheckpoint(options.checkpoint, store, position);
+    trainer.onEpochEnd = [&store, &options, &setting](const TrainingPosition &position) {
+      return saveCheckpoint(options.checkpoint, store, {position, setting});
     };
   if (events.file)
     trainer.onStep = [&events, &monitor](uint64_t step, float loss) {
@@ -126,6 +137,21 @@ static void attach(Trainer &trainer, VariableStore &store, const TrainOptions &o
     progress.finishLine();
     print(options.out, evaluationText(evaluation));
   };
+}
+
+/// What is taken from the last step needs one.
+static Result<void> checkSomethingRuns(const Trainer &trainer, const TrainOptions &options) {
+  if (trainer.position().step < trainer.totalSteps())
+    return {};
+  std::pair<const char *, const std::string *> taken[] = {
+      {"--dump-gradients", &options.dumpGradients},
+      {"--trace", &options.trace},
+      {"--profile", &options.profile}};
+  for (auto [flag, path] : taken)
+    if (!path->empty())
+      return badInput(fmt::format("{}={}: this run has no step to take it from ({} of {} are done)",
+                                  flag, *path, trainer.position().step, trainer.totalSteps()));
+  return {};
 }
 
 Result<void> trainOn(StepExecutor &executor, const PlanInputs &inputs, const DataSource &data,
@@ -142,13 +168,21 @@ Result<void> trainOn(StepExecutor &executor, const PlanInputs &inputs, const Dat
   if (!options.dumpGradients.empty() && !keepsGradients(executor.plan()))
     return badInput("--dump-gradients: this plan keeps no gradients; compile it with gc-compile "
                     "--keep-gradients, or give gc-run the model instead of the plan");
-  Result<TrainingPosition> position = prepareVariables(*store, options);
-  if (!position)
-    return position.error();
+  if (Result<void> done = prepareVariables(*store, options); !done)
+    return done;
+  TrainingSetting setting = trainer.setting();
+  if (!options.resume.empty() || !options.checkpoint.empty()) {
+    Result<uint64_t> fingerprint = data.train->fingerprint();
+    if (!fingerprint)
+      return fingerprint.error();
+    setting.fingerprint = *fingerprint;
+  }
   if (!options.resume.empty())
-    if (Result<void> resumed = trainer.resumeAt(*position); !resumed)
+    if (Result<void> resumed = resume(trainer, *store, options, setting); !resumed)
       return resumed;
-  report.seed = position->seed;
+  if (Result<void> fine = checkSomethingRuns(trainer, options); !fine)
+    return fine;
+  report.seed = trainer.position().seed;
   EventLog events;
   if (!options.logDir.empty()) {
     Result<EventFile> file = EventFile::create(options.logDir);
@@ -162,14 +196,14 @@ Result<void> trainOn(StepExecutor &executor, const PlanInputs &inputs, const Dat
   ScheduleText schedule;
   schedule.totalSteps = trainer.totalSteps();
   schedule.stepsPerEpoch = trainer.stepsPerEpoch();
-  schedule.fromStep = position->step;
+  schedule.fromStep = trainer.position().step;
   schedule.wholeEpochs = !options.schedule.steps && !data.endless;
   print(options.out, headerText(report, schedule));
 
   std::unique_ptr<DeviceSampler> sampler = openSampler(executor, options, report);
   Monitor monitor;
   monitor.watch(sampler.get());
-  attach(trainer, *store, options, events, monitor, progress);
+  attach(trainer, *store, options, setting, events, monitor, progress);
   InterruptGuard guard;
   double begin = executor.seconds();
   monitor.start();
@@ -184,7 +218,7 @@ Result<void> trainOn(StepExecutor &executor, const PlanInputs &inputs, const Dat
   if (trained) {
     if (report.interrupted)
       print(options.out, fmt::format("interrupted after step {}\n", trainer.position().step));
-    saved = saveResults(*store, executor, options, trainer.position(), report);
+    saved = saveResults(*store, executor, options, {trainer.position(), setting}, report);
     print(options.out, summaryText(report));
   }
   // The report tells how far a failed run came, too.

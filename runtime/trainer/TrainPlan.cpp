@@ -2,40 +2,31 @@
 
 #include "runtime/plan/PlanFile.h"
 #include "runtime/trainer/PlanFacts.h"
+#include "runtime/trainer/Resume.h"
 #include "runtime/trainer/SessionExecutor.h"
-
-#include <fmt/format.h>
-
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace gc::runtime {
 
-namespace fs = std::filesystem;
-
 /// Hours of training must not end in a misspelled directory.
-Result<void> checkOutputs(const TrainOptions &options) {
-  std::pair<const char *, const std::string *> files[] = {
-      {"--save", &options.save},     {"--dump-gradients", &options.dumpGradients},
-      {"--report", &options.report}, {"--trace", &options.trace},
-      {"--html", &options.html},     {"--profile", &options.profile}};
-  for (auto [flag, path] : files) {
-    if (path->empty())
-      continue;
-    struct stat status;
-    if (::stat(path->c_str(), &status) == 0 && !S_ISREG(status.st_mode))
-      return badInput(fmt::format("{}={}: it exists and is not a regular file", flag, *path));
-    std::string parent = fs::path(*path).parent_path().string();
-    if (parent.empty())
-      parent = ".";
-    if (::access(parent.c_str(), W_OK | X_OK) != 0)
-      return badInput(fmt::format("{}={}: cannot write to directory '{}': {}", flag, *path, parent,
-                                  std::strerror(errno)));
-  }
-  return {};
+Result<void> checkOutputs(const TrainOptions &options, std::vector<NamedPath> inputs) {
+  using Kind = NamedPath::Kind;
+  std::vector<NamedPath> outputs = {
+      {"--save", options.save},
+      {"--checkpoint", options.checkpoint, Kind::Directory, checkpointFiles()},
+      {"--dump-gradients", options.dumpGradients},
+      {"--report", options.report},
+      {"--log-dir", options.logDir, Kind::Directory},
+      {"--trace", options.trace},
+      {"--html", options.html},
+      {"--profile", options.profile}};
+  inputs.push_back({"--load", options.load});
+  // A run that goes on replaces its own checkpoint.
+  if (options.checkpoint.empty() || options.resume.empty() ||
+      !isSamePlace(options.checkpoint, options.resume))
+    inputs.push_back({"--resume", options.resume, Kind::Directory, checkpointFiles()});
+  for (const std::string &file : dataFiles(options.data))
+    inputs.push_back({"the data", file});
+  return checkOutputs(outputs, inputs);
 }
 
 Result<void> trainPlan(const PlanFile &plan, const TrainOptions &options) {
@@ -43,9 +34,13 @@ Result<void> trainPlan(const PlanFile &plan, const TrainOptions &options) {
   return trainPlan(plan, options, report);
 }
 
-Result<void> trainPlan(const PlanFile &plan, const TrainOptions &options, TrainingReport &report) {
-  if (Result<void> fine = checkOutputs(options); !fine)
+Result<void> trainPlan(const PlanFile &plan, const TrainOptions &asked, TrainingReport &report) {
+  if (Result<void> fine = checkOutputs(asked); !fine)
     return fine;
+  Result<TrainOptions> resolved = resolveResume(asked);
+  if (!resolved)
+    return resolved.error();
+  const TrainOptions &options = *resolved;
   Result<PlanInputs> inputs = findPlanInputs(plan.get());
   if (!inputs)
     return inputs.error();

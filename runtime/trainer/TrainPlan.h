@@ -4,6 +4,7 @@
 
 #include "runtime/Error.h"
 #include "runtime/nvml/Nvml.h"
+#include "runtime/process/OutputCheck.h"
 #include "runtime/report/TrainingReport.h"
 #include "runtime/trainer/Trainer.h"
 
@@ -29,8 +30,9 @@ struct TrainOptions {
   std::FILE *out = stdout; // header, progress, summary
 };
 
-/// Fails (bad input) where a file that was asked for cannot be written.
-Result<void> checkOutputs(const TrainOptions &options);
+/// Fails (bad input) where what was asked for cannot be written, is written twice, or is one of the
+/// inputs: what the options name, and `otherInputs`.
+Result<void> checkOutputs(const TrainOptions &options, std::vector<NamedPath> otherInputs = {});
 
 /// Fails before the first step where anything asked for cannot be had (data, weights, places to
 /// write to). Weights, checkpoint and report are written at the end and on an interrupt; a run that

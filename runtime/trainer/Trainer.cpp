@@ -2,7 +2,8 @@
 
 #include "runtime/monitor/Monitor.h"
 #include "runtime/plan/Plan_generated.h"
-#include "runtime/trainer/Interrupt.h"
+#include "runtime/process/Interrupt.h"
+#include "runtime/trainer/Resume.h"
 
 #include <fmt/format.h>
 
@@ -66,11 +67,20 @@ Result<std::unique_ptr<Trainer>> Trainer::create(StepExecutor &executor, const P
   return trainer;
 }
 
+TrainingSetting Trainer::setting() const {
+  TrainingSetting setting;
+  setting.samples = static_cast<uint64_t>(samples);
+  setting.batch = static_cast<uint64_t>(executor.plan().batch());
+  setting.epochSteps = epochSteps;
+  setting.shuffle = schedule.shuffle;
+  setting.data = data.description;
+  setting.optimizer = report.optimizer;
+  return setting;
+}
+
 Result<void> Trainer::resumeAt(const TrainingPosition &position) {
-  if (position.stepInEpoch >= epochSteps)
-    return badInput(fmt::format("the checkpoint stands at step {} of an epoch, which has only {} "
-                                "here; use the same data, --limit and batch",
-                                position.stepInEpoch, epochSteps));
+  if (Result<void> fine = checkPosition(position, epochSteps, finalStep); !fine)
+    return fine;
   where = position;
   return {};
 }

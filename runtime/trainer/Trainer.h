@@ -32,6 +32,7 @@ struct TrainingSchedule {
   std::optional<uint64_t> limit;         // samples of the training split
   bool shuffle = false, evaluate = false;
   uint64_t seed = 0;
+  bool seedGiven = false; // by the user, who must hear of it where a checkpoint has another one
   int workers = 4;
 };
 
@@ -47,7 +48,9 @@ public:
   uint64_t stepsPerEpoch() const { return epochSteps; }
   uint64_t totalSteps() const { return finalStep; }
   const TrainingPosition &position() const { return where; }
-  /// Goes on from a checkpoint. Fails where the data no longer fits the position.
+  /// What positions are counted in, but for the data's fingerprint, which takes a while.
+  TrainingSetting setting() const;
+  /// Goes on from a checkpoint. Fails where no run can stand there.
   Result<void> resumeAt(const TrainingPosition &position);
 
   /// Called after each epoch (and its evaluation) but the last, to save a checkpoint.

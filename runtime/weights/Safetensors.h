@@ -4,7 +4,7 @@
 #define GC_RUNTIME_WEIGHTS_SAFETENSORS_H
 
 #include "runtime/Error.h"
-#include "runtime/weights/AtomicFile.h"
+#include "runtime/process/AtomicFile.h"
 
 #include <cstdint>
 #include <map>

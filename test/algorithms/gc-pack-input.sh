@@ -80,7 +80,7 @@ expect 2 '' good.csv --threads=0
 expect 2 '' good.csv --seconds=-1
 expect 2 '' good.csv --frobnicate
 expect 2 ''
-expect 2 "cannot write 'no/such/folder.csv'" good.csv -o no/such/folder.csv
+expect 2 "-o no/such/folder.csv: cannot write to directory 'no/such'" good.csv -o no/such/folder.csv
 expect 0 '' --help
 prints 'Examples'
 expect 0 '' --version

@@ -35,8 +35,8 @@
 // RANGE: gc-gen: --batch=0 is out of range: use 1 to 65536
 // RANGE-NEXT: code 2
 // RUN: sh -c 'gc-gen mnist -o %t/missing/model.mlir 2>&1; echo "code $?"' | FileCheck %s --check-prefix=PATH
-// PATH: gc-gen: cannot write '{{.*}}missing/model.mlir': No such file or directory
+// PATH: gc-gen: -o {{.*}}missing/model.mlir: cannot write to directory '{{.*}}missing': No such file or directory
 // PATH-NEXT: code 2
 // RUN: sh -c 'gc-gen mnist 2>&1 >/dev/full; echo "code $?"' | FileCheck %s --check-prefix=FULL
-// FULL: gc-gen: cannot write '-': No space left on device
+// FULL: gc-gen: cannot write to standard output: No space left on device
 // FULL-NEXT: code 1

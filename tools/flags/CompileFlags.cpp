@@ -18,6 +18,7 @@ CLI::Option *CompileFlags::remember(CLI::Option *option, const char *group) {
 }
 
 void CompileFlags::add(CLI::App &app) {
+  parsed = &app;
   gc::CompileOptions &c = options;
   const char *group = "Optimizer (the defaults are PyTorch's)";
   auto number = [&](const char *flag, double &value, const char *text) {
@@ -93,6 +94,35 @@ Result<void> CompileFlags::checkOptimizer() const {
   return {};
 }
 
+Result<void> CompileFlags::checkWishes() const {
+  const gc::CompileOptions &c = options;
+  const bool sgd = c.optimizer == "sgd", library = c.cudaLibrary != "none";
+  const std::string ofSgd = "with --optimizer=" + c.optimizer + ": it is a setting of SGD",
+                    ofAdam = "with --optimizer=" + c.optimizer + ": it is a setting of Adam",
+                    ofCudnn = "with --cuda-library=none: it is about the engines of cuDNN";
+  const struct {
+    const char *flag;
+    bool counts;
+    std::string otherwise;
+  } wishes[] = {{"--momentum", sgd, ofSgd},
+                {"--dampening", sgd, ofSgd},
+                {"--nesterov", sgd, ofSgd},
+                {"--dampening", c.momentum > 0, "without a --momentum above 0"},
+                {"--beta1", !sgd, ofAdam},
+                {"--beta2", !sgd, ofAdam},
+                {"--epsilon", !sgd, ofAdam},
+                {"--allow-tf32", library, ofCudnn},
+                {"--allow-nondeterministic", library, ofCudnn}};
+  for (const auto &wish : wishes)
+    if (!wish.counts && parsed->count(wish.flag))
+      return badInput(fmt::format("{} has no effect {}", wish.flag, wish.otherwise));
+  if (parsed->count("--budget") && parsed->count("--remat"))
+    return badInput(fmt::format("--budget and --remat={} exclude each other: the budget decides "
+                                "what is recomputed",
+                                c.remat));
+  return {};
+}
+
 Result<void> CompileFlags::readAccumulate() {
   if (accumulate == "auto") {
     options.accumulateAuto = true;
@@ -123,6 +153,8 @@ Result<void> CompileFlags::finish() {
   gc::CompileOptions &c = options;
   c.lr = lrOption->count() ? lr : 1e-3;
   c.weightDecay = weightDecayOption->count() ? weightDecay : (c.optimizer == "adamw" ? 0.01 : 0.0);
+  if (Result<void> fine = checkWishes(); !fine)
+    return fine;
   if (Result<void> fine = checkOptimizer(); !fine)
     return fine;
   if (Result<void> fine = readAccumulate(); !fine)

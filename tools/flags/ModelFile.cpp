@@ -14,6 +14,10 @@ using namespace gc::runtime;
 
 std::string displayName(const std::string &path) { return path == "-" ? "<stdin>" : path; }
 
+NamedPath modelInput(const std::string &path) {
+  return {"the model", path == "-" ? "/dev/stdin" : path};
+}
+
 static Result<std::string> readAll(const std::string &path) {
   std::ostringstream text;
   if (path == "-") {

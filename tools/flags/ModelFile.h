@@ -4,6 +4,7 @@
 
 #include "compiler/Compile.h"
 #include "runtime/Error.h"
+#include "runtime/process/OutputCheck.h"
 
 #include <string>
 
@@ -16,6 +17,9 @@ bool isPlan(const std::string &bytes);
 
 /// How messages call it: `dir/resnet.mlir`, or `<stdin>`.
 std::string displayName(const std::string &path);
+
+/// For checkOutputs(): no output may be this file. Standard input counts where it is one.
+gc::runtime::NamedPath modelInput(const std::string &path);
 
 struct CompiledModel {
   gc::CompileResult result;

@@ -2,6 +2,7 @@
 
 #include "tools/flags/CommandLine.h"
 #include "tools/flags/CompileFlags.h"
+#include "tools/flags/ModelFile.h"
 
 #include <CLI/CLI.hpp>
 
@@ -22,7 +23,7 @@ Examples:
 A plan for the CPU holds code for the CPU that compiled it; one for CUDA holds code for --target and
 newer devices. Compiling needs neither data nor device.
 Exit codes: 0 done, 1 writing failed, 2 bad usage or input, 3 the budget cannot be met, 4 no such
-device.
+device; 130, 143, 129 ended by Ctrl-C, SIGTERM, SIGHUP, 141 the reader of a pipe has gone.
 )";
 
 namespace {
@@ -81,7 +82,8 @@ Result<void> checkPareto(const CLI::App &app, const Arguments &a) {
         return badInput(std::string(flag) + " goes with --pareto=N");
     return {};
   }
-  for (const char *flag : {"--output", "--report", "--html", "--budget", "--remat", "--explain", "--check"})
+  for (const char *flag : {"--output", "--report", "--html", "--budget", "--remat", "--explain",
+                           "--check", "--kernels", "--dump-kernels"})
     if (app.count(flag))
       return badInput(std::string("--pareto and ") + flag +
                       " exclude each other: a table of budgets is made instead of a plan");
@@ -108,4 +110,16 @@ bool parseArguments(int argc, char **argv, Arguments &a, int &exitCode) {
   if (!fine)
     exitCode = failWith("gc-compile", fine.error());
   return fine.ok();
+}
+
+Result<void> checkFiles(const Arguments &a) {
+  using gc::runtime::NamedPath;
+  return gc::runtime::checkOutputs(
+      {{"-o", a.output},
+       {"--report", a.report},
+       {"--html", a.html},
+       {"--csv", a.csv},
+       {"--plot", a.plot},
+       {"--dump-kernels", a.compile.dumpKernels, NamedPath::Kind::Directory, {"kernels.mlir"}}},
+      {modelInput(a.model), {"--costs", a.compile.costs}});
 }

@@ -3,6 +3,7 @@
 #define GC_TOOLS_GCCOMPILE_ARGUMENTS_H
 
 #include "compiler/Compile.h"
+#include "runtime/Error.h"
 
 #include <string>
 
@@ -18,5 +19,8 @@ struct Arguments {
 /// False where the command line says it all (--help, --version, bad usage; then everything has been
 /// printed): the tool ends with `exitCode`.
 bool parseArguments(int argc, char **argv, Arguments &arguments, int &exitCode);
+
+/// Fails (bad input) where an output cannot be written, or is an input or another output.
+gc::runtime::Result<void> checkFiles(const Arguments &arguments);
 
 #endif // GC_TOOLS_GCCOMPILE_ARGUMENTS_H

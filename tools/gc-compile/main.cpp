@@ -1,6 +1,7 @@
 // gc-compile: a model to a plan. See Arguments.cpp for the flags.
+#include "runtime/process/AtomicFile.h"
+#include "runtime/process/StandardStreams.h"
 #include "runtime/report/Sizes.h"
-#include "runtime/weights/AtomicFile.h"
 #include "tools/flags/CommandLine.h"
 #include "tools/flags/ModelFile.h"
 #include "tools/gc-compile/Arguments.h"
@@ -12,48 +13,31 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <optional>
 
 using namespace gc::runtime;
 
-static Result<void> keep(AtomicFile &file, const std::string &text) {
-  if (Result<void> done = file.write(text); !done)
-    return done;
-  return file.commit();
+static Result<void> write(const std::string &path, const std::string &text) {
+  return path.empty() ? Result<void>() : writeFileAtomically(path, text);
 }
 
 static Result<void> compileToFile(const Arguments &a) {
+  // Asked first: nobody should wait for a compilation to hear of a misspelled directory.
+  if (Result<void> fine = checkFiles(a); !fine)
+    return fine;
   Result<std::string> text = readModelFile(a.model);
   if (!text)
     return text.error();
   if (isPlan(*text))
     return badInput(fmt::format("'{}' is a plan already; give it to gc-run", displayName(a.model)));
-
-  // Opened first: nobody should wait for a compilation to hear of a misspelled directory.
-  std::optional<AtomicFile> planFile, reportFile, pageFile, csvFile, plotFile;
-  for (auto [path, file] : {std::pair(&a.output, &planFile), std::pair(&a.report, &reportFile),
-                            std::pair(&a.html, &pageFile), std::pair(&a.csv, &csvFile),
-                            std::pair(&a.plot, &plotFile)}) {
-    if (path->empty())
-      continue;
-    Result<AtomicFile> created = AtomicFile::create(*path);
-    if (!created)
-      return created.error();
-    file->emplace(std::move(*created));
-  }
-
   Result<CompiledModel> compiled = compileText(*text, a.model, a.compile);
   if (!compiled)
     return compiled.error();
   if (a.compile.pareto) {
     std::vector<ParetoPoint> points = paretoPoints(compiled->result.report);
     fmt::print("{}found in {:.2f} s\n", paretoTable(points), compiled->seconds);
-    if (csvFile)
-      if (Result<void> done = keep(*csvFile, paretoCsv(points)); !done)
-        return done;
-    if (plotFile)
-      return keep(*plotFile, paretoPlot(points, std::filesystem::path(displayName(a.model)).stem()));
-    return {};
+    if (Result<void> done = write(a.csv, paretoCsv(points)); !done)
+      return done;
+    return write(a.plot, paretoPlot(points, std::filesystem::path(displayName(a.model)).stem()));
   }
   const std::vector<uint8_t> &bytes = compiled->result.plan;
   Result<PlanFile> plan = PlanFile::fromMemory(std::as_bytes(std::span(bytes)), a.model);
@@ -70,33 +54,33 @@ static Result<void> compileToFile(const Arguments &a) {
     return runFailed("--check: the compiler did not say what it has checked, please report this");
   if (a.compile.check)
     fmt::print("{:<11} {}\n", "checked", compiled->result.check);
-  if (planFile) {
-    if (Result<void> done = planFile->write(bytes.data(), bytes.size()); !done)
-      return done;
-    if (Result<void> done = planFile->commit(); !done)
+  if (!a.output.empty()) {
+    std::string_view plan(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+    if (Result<void> done = writeFileAtomically(a.output, plan); !done)
       return done;
     fmt::print("{:<11} {}, {}\n", "written", a.output, sizeText(bytes.size()));
   } else {
     fmt::print("{:<11} no plan (-o FILE keeps it)\n", "written");
   }
-  if (reportFile)
-    if (Result<void> done = keep(*reportFile, reportJson(*plan, report)); !done)
-      return done;
-  if (pageFile) {
-    Result<std::string> page = htmlPage(*plan, report);
-    if (!page)
-      return page.error();
-    return keep(*pageFile, *page);
-  }
-  return {};
+  if (Result<void> done = write(a.report, reportJson(*plan, report)); !done)
+    return done;
+  if (a.html.empty())
+    return {};
+  Result<std::string> page = htmlPage(*plan, report);
+  if (!page)
+    return page.error();
+  return write(a.html, *page);
 }
 
 int main(int argc, char **argv) {
+  prepareProcess();
   Arguments arguments;
   int exitCode = 0;
   if (!parseArguments(argc, argv, arguments, exitCode))
     return exitCode;
   if (Result<void> done = compileToFile(arguments); !done)
-    return failWith("gc-compile", done.error());
-  return 0;
+    exitCode = failWith("gc-compile", done.error());
+  return finishStandardOutput("gc-compile", exitCode,
+                              arguments.output.empty() ? PrintedText::IsTheResult
+                                                       : PrintedText::TellsAboutFiles);
 }

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/cuda/library/ExampleGraphs.h"
 #include "compiler/cuda/library/LibraryPlanner.h"
+#include "runtime/process/StandardStreams.h"
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -23,7 +24,7 @@ static std::string bytes(int64_t count) {
   return text;
 }
 
-int main(int argc, char **argv) {
+static int printTables(int argc, char **argv) {
   std::vector<const DeviceModel *> devices;
   for (const DeviceModel &device : deviceModels())
     if (argc == 1 || std::any_of(argv + 1, argv + argc, [&](const char *name) {
@@ -96,4 +97,10 @@ int main(int argc, char **argv) {
   std::fprintf(stderr, "%zu graphs, median %.2f s, slowest %.2f s\n", seconds.size(),
                seconds[seconds.size() / 2], seconds.back());
   return 0;
+}
+
+int main(int argc, char **argv) {
+  gc::runtime::prepareProcess();
+  return gc::runtime::finishStandardOutput("gc-cudnn-table", printTables(argc, argv),
+                                           gc::runtime::PrintedText::IsTheResult);
 }

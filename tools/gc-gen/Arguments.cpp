@@ -13,7 +13,10 @@ constexpr const char *examples = R"(Examples:
   gc-gen resnet --depth=50 --batch=16 -o resnet50.mlir
   gc-gen mnist --image=224 --norm=group | gc-run - --data=fashion-mnist --epochs=1
   gc-gen vit --size=small --classes=10 | gc-opt --gc-autodiff
-  gc-gen mnist --help      the options of one network)";
+  gc-gen mnist --help      the options of one network
+
+Exit codes: 0 done, 1 writing failed, 2 bad usage or input; 130, 143, 129 ended by Ctrl-C, SIGTERM,
+SIGHUP, 141 the reader of a pipe has gone.)";
 
 /// Flags as `--key=CHOICES (default)`, and a usage line in the words of the documentation.
 class Formatter : public CLI::Formatter {

@@ -1,50 +1,57 @@
 //===- main.cpp - gc-gen: a network as gc IR ------------------------------===//
 #include "models/Networks.h"
 #include "models/VariableListing.h"
+#include "runtime/process/AtomicFile.h"
+#include "runtime/process/OutputCheck.h"
+#include "runtime/process/StandardStreams.h"
 #include "tools/gc-gen/Arguments.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/ToolOutputFile.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace gc;
 
-static int fail(const llvm::Twine &reason, int code) {
-  llvm::errs() << "gc-gen: " << reason << "\n";
+static int fail(const std::string &reason, int code) {
+  std::fprintf(stderr, "gc-gen: %s\n", reason.c_str());
   return code;
 }
 
-int main(int argc, char **argv) {
-  int exitCode = 0;
-  auto arguments = gen::parseArguments(argc, argv, exitCode);
-  if (!arguments)
-    return exitCode;
-
+static int generate(const gen::Arguments &arguments) {
+  const std::string path = arguments.output == "-" ? "" : arguments.output;
+  if (runtime::Result<void> fine = runtime::checkOutputs({{"-o", path}}, {}); !fine)
+    return fail(fine.error().message, fine.error().exitCode());
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  models::Network network = models::buildNetwork(context, arguments->network);
+  models::Network network = models::buildNetwork(context, arguments.network);
   if (!network)
     return fail(llvm::toString(network.takeError()), 2);
   mlir::ModuleOp module = **network;
   std::string size = llvm::formatv("{0:N} parameters", models::countParameters(module));
 
-  std::string path = arguments->output.empty() ? "-" : arguments->output;
-  std::error_code error;
-  llvm::ToolOutputFile file(path, error, llvm::sys::fs::OF_None);
-  if (error)
-    return fail("cannot write '" + path + "': " + error.message(), 2);
+  std::string text;
+  llvm::raw_string_ostream out(text);
   mlir::OpPrintingFlags flags;
-  flags.printNameLocAsPrefix().enableDebugInfo(arguments->locations);
-  file.os() << "// " << arguments->command << "\n// " << size << "\n";
-  module->print(file.os(), flags);
-  file.os() << "\n";
-  file.os().flush();
-  if (file.os().has_error()) {
-    std::string reason = file.os().error().message();
-    file.os().clear_error(); // else the destructor aborts
-    return fail("cannot write '" + path + "': " + reason, 1);
+  flags.printNameLocAsPrefix().enableDebugInfo(arguments.locations);
+  out << "// " << arguments.command << "\n// " << size << "\n";
+  module->print(out, flags);
+  out << "\n";
+  if (path.empty()) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return 0;
   }
-  file.keep();
-  if (!arguments->output.empty())
-    llvm::outs() << path << ": " << module.getName().value_or("") << ", " << size << "\n";
+  if (runtime::Result<void> written = runtime::writeFileAtomically(path, text); !written)
+    return fail(written.error().message, written.error().exitCode());
+  std::printf("%s: %s, %s\n", path.c_str(), module.getName().value_or("").str().c_str(),
+              size.c_str());
   return 0;
+}
+
+int main(int argc, char **argv) {
+  runtime::prepareProcess();
+  int exitCode = 0;
+  auto arguments = gen::parseArguments(argc, argv, exitCode);
+  if (arguments)
+    exitCode = generate(*arguments);
+  bool isResult = !arguments || arguments->output.empty() || arguments->output == "-";
+  return runtime::finishStandardOutput("gc-gen", exitCode,
+                                       isResult ? runtime::PrintedText::IsTheResult
+                                                : runtime::PrintedText::TellsAboutFiles);
 }

@@ -2,10 +2,13 @@
 
 #include "tools/gc-pack/IntervalFile.h"
 
+#include "runtime/process/AtomicFile.h"
+
 #include <array>
 #include <charconv>
 #include <cstring>
 #include <fstream>
+#include <sstream>
 #include <unordered_map>
 
 namespace gc::pack {
@@ -128,15 +131,12 @@ Result<IntervalFile> readIntervals(const std::string &path) {
 
 Result<void> writePacking(const std::string &path, const IntervalFile &file,
                           const PackingResult &packing) {
-  std::ofstream stream(path);
+  std::ostringstream stream;
   stream << "id,lower,upper,size,offset\n";
   for (size_t i = 0; i < file.ids.size(); ++i)
     stream << file.ids[i] << ',' << file.intervals[i].lower << ',' << file.intervals[i].upper << ','
            << file.intervals[i].size << ',' << packing.offsets[i] << '\n';
-  stream.close();
-  if (!stream)
-    return runtime::badInput("cannot write '" + path + "': " + std::strerror(errno));
-  return {};
+  return runtime::writeFileAtomically(path, stream.str());
 }
 
 } // namespace gc::pack

@@ -20,7 +20,7 @@ struct IntervalFile {
 /// never alive and an id that was used before.
 runtime::Result<IntervalFile> readIntervals(const std::string &path);
 
-/// Writes `id,lower,upper,size,offset`.
+/// Writes `id,lower,upper,size,offset`, whole or not at all.
 runtime::Result<void> writePacking(const std::string &path, const IntervalFile &file,
                                    const PackingResult &packing);
 

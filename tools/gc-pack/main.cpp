@@ -1,5 +1,7 @@
 //===- main.cpp - gc-pack: the memory packer alone, on intervals from a file ===//
 
+#include "runtime/process/OutputCheck.h"
+#include "runtime/process/StandardStreams.h"
 #include "runtime/report/Sizes.h"
 #include "tools/gc-pack/IntervalFile.h"
 
@@ -15,8 +17,10 @@ constexpr const char *kExamples = R"(Examples:
   gc-pack trace.csv --capacity=1048576 -o out.csv  the first packing within a capacity
 
 The file has the columns id, lower, upper and size (named by its first line, in any order): a buffer
-is alive in [lower, upper). Prints {bytes, lower_bound, optimal, seconds} as JSON. Exits with 3 if the
-capacity was not met (the best packing is printed nevertheless), with 2 on bad input.)";
+is alive in [lower, upper). Prints {bytes, lower_bound, optimal, seconds} as JSON.
+Exit codes: 0 done, 1 writing failed, 2 bad usage or input, 3 the capacity was not met (the best
+packing is printed and written nevertheless); 130, 143, 129 ended by Ctrl-C, SIGTERM, SIGHUP, 141 the
+reader of a pipe has gone.)";
 
 int fail(const std::string &message, int code) {
   std::fprintf(stderr, "gc-pack: %s\n", message.c_str());
@@ -31,6 +35,10 @@ struct Arguments {
 int run(Arguments &arguments) {
   using namespace gc;
   PackingOptions &options = arguments.options;
+  if (runtime::Result<void> fine = runtime::checkOutputs({{"-o", arguments.output}},
+                                                         {{"the input", arguments.input}});
+      !fine)
+    return fail(fine.error().message, fine.error().exitCode());
   if (!arguments.capacity.empty()) {
     runtime::Result<uint64_t> capacity = runtime::parseSize(arguments.capacity);
     if (!capacity)
@@ -75,7 +83,7 @@ int run(Arguments &arguments) {
 
 } // namespace
 
-int main(int argc, char **argv) {
+static int readAndRun(int argc, char **argv) {
   CLI::App app("Gives every buffer an offset in one arena that is as small as possible.",
                "gc-pack");
   app.footer(kExamples);
@@ -102,4 +110,10 @@ int main(int argc, char **argv) {
     return fail(std::string(error.what()) + "; see gc-pack --help", 2);
   }
   return run(arguments);
+}
+
+int main(int argc, char **argv) {
+  gc::runtime::prepareProcess();
+  return gc::runtime::finishStandardOutput("gc-pack", readAndRun(argc, argv),
+                                           gc::runtime::PrintedText::IsTheResult);
 }

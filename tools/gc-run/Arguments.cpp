@@ -2,6 +2,7 @@
 
 #include "tools/flags/CommandLine.h"
 #include "tools/flags/CompileFlags.h"
+#include "tools/flags/ModelFile.h"
 #include "tools/selftest/CudaSelfTest.h"
 
 #include <CLI/CLI.hpp>
@@ -22,16 +23,18 @@ Examples:
   gc-run --calibrate=machine.json
   gc-run --selftest --device=cuda
 
-Exit codes: 0 done, 1 the run failed, 2 bad usage or input, 3 the budget cannot be met,
-4 device or driver missing or failing. Ctrl-C ends after the current step and saves what was asked
-for; a second one kills.
+Exit codes: 0 done, 1 the run failed, 2 bad usage or input, 3 the budget cannot be met, 4 device or
+driver missing or failing; 130, 143, 129 ended by Ctrl-C, SIGTERM, SIGHUP (after the current step, with
+what was asked for saved; a second one ends at once), 141 the reader of a pipe has gone (likewise).
+With one directory for --checkpoint and --resume a first run starts from the beginning.
 )";
 
 namespace {
 
 /// What needs a second look after CLI11 has read the strings.
 struct Raw {
-  CLI::Option *epochs = nullptr, *steps = nullptr, *limit = nullptr;
+  CLI::Option *epochs = nullptr, *steps = nullptr, *limit = nullptr,
+              *seed = nullptr;
   uint64_t epochCount = 1, stepCount = 0, limitCount = 0;
 };
 
@@ -58,7 +61,9 @@ void addDataFlags(CLI::App &app, Arguments &a, Raw &raw) {
                   ->check(countValidator())
                   ->group(group);
   app.add_flag("--shuffle", schedule.shuffle, "A new order for each epoch")->group(group);
-  app.add_option("--seed", schedule.seed, "Of initial weights, order, dropout and synthetic data")
+  raw.seed = app.add_option("--seed", schedule.seed,
+                            "Of initial weights, order, dropout and synthetic data; --resume "
+                            "keeps its own")
       ->check(countValidator())
       ->capture_default_str()
       ->group(group);
@@ -106,7 +111,10 @@ void addFileFlags(CLI::App &app, Arguments &a) {
   app.add_option("--checkpoint", t.checkpoint,
                  "Directory for weights, optimizer state, step and generator after each epoch")
       ->group(group);
-  app.add_option("--resume", t.resume, "Go on from such a directory")->group(group);
+  app.add_option("--resume", t.resume,
+                 "Go on from such a directory, with the same data, --limit, --shuffle and batch")
+      ->excludes(app.get_option("--load"))
+      ->group(group);
   group = "Reports";
   app.add_option("--report", t.report, "Everything as JSON")->group(group);
   app.add_option("--log-dir", t.logDir, "TensorBoard event files")->group(group);
@@ -118,8 +126,7 @@ void addFileFlags(CLI::App &app, Arguments &a) {
 /// What would train for more than a comparison has no place beside --verify.
 Result<void> checkVerify(const Arguments &a, const Raw &raw) {
   const gc::runtime::TrainOptions &t = a.train;
-  std::pair<const char *, bool> others[] = {{"--selftest", a.selftest},
-                                            {"--epochs", raw.epochs->count() > 0},
+  std::pair<const char *, bool> others[] = {{"--epochs", raw.epochs->count() > 0},
                                             {"--evaluate", t.schedule.evaluate},
                                             {"--save", !t.save.empty()},
                                             {"--dump-gradients", !t.dumpGradients.empty()},
@@ -139,13 +146,35 @@ Result<void> checkVerify(const Arguments &a, const Raw &raw) {
   return {};
 }
 
-Result<void> finish(Arguments &a, Raw &raw, CompileFlags &compileFlags) {
-  a.selftest |= a.selftestQuick || !a.selftestSections.empty();
-  if (!a.calibrate.empty() && (!a.model.empty() || a.selftest))
-    return badInput("--calibrate measures the machine: it takes no model and no --selftest");
-  if (!a.calibrate.empty() && !a.train.device.empty() && a.train.device != "cpu")
+bool isCuda(const std::string &device) { return device.substr(0, device.find(':')) == "cuda"; }
+
+/// What has no effect beside --selftest or --calibrate must not look as if it had.
+Result<void> checkWithoutModel(const CLI::App &app, const Arguments &a) {
+  bool isCalibration = !a.calibrate.empty();
+  std::vector<std::string> counts = {"--device", "--threads"};
+  if (isCalibration)
+    counts.push_back("--calibrate");
+  else
+    counts.insert(counts.end(),
+                  {"--selftest", "--selftest-quick", "--selftest-sections", "--report"});
+  if (std::string flag = firstGivenOutside(app, counts); !flag.empty())
+    return badInput(fmt::format("{} has no effect with {}, which takes no model and does not train",
+                                flag, isCalibration ? "--calibrate" : "--selftest"));
+  if (isCalibration && !a.train.device.empty() && a.train.device != "cpu")
     return badInput("--calibrate measures the cpu device; leave --device out");
-  if (a.model.empty() && !a.selftest && a.calibrate.empty())
+  for (const char *flag : {"--selftest-quick", "--selftest-sections", "--report"})
+    if (!isCalibration && app.count(flag) && !isCuda(a.train.device))
+      return badInput(fmt::format("{} has no effect on the self-test of this device; it goes with "
+                                  "--device=cuda",
+                                  flag));
+  return {};
+}
+
+Result<void> finish(const CLI::App &app, Arguments &a, Raw &raw, CompileFlags &compileFlags) {
+  a.selftest |= a.selftestQuick || !a.selftestSections.empty();
+  if (a.selftest || !a.calibrate.empty())
+    return checkWithoutModel(app, a);
+  if (a.model.empty())
     return badInput("gc-run needs a model: MODEL.mlir, PLAN or - (see gc-run --help)");
   if (a.verify)
     if (Result<void> fine = checkVerify(a, raw); !fine)
@@ -159,6 +188,7 @@ Result<void> finish(Arguments &a, Raw &raw, CompileFlags &compileFlags) {
     schedule.steps = 2; // the second starts from what the first has changed
   if (raw.limit->count())
     schedule.limit = raw.limitCount;
+  schedule.seedGiven = raw.seed->count() > 0;
   gc::CompileOptions &c = a.compile;
   c.keepGradients = !a.train.dumpGradients.empty();
   c.evaluate = schedule.evaluate;
@@ -199,10 +229,19 @@ ParsedArguments parseArguments(int argc, char **argv) {
   addFileFlags(app, a);
   if (!parseCommandLine(app, argc, argv, parsed.exitCode))
     return parsed;
-  if (Result<void> fine = finish(a, raw, compileFlags); !fine) {
+  if (Result<void> fine = finish(app, a, raw, compileFlags); !fine) {
     parsed.exitCode = failWith("gc-run", fine.error());
     return parsed;
   }
   parsed.run = true;
   return parsed;
+}
+
+Result<void> checkFiles(const Arguments &a) {
+  if (!a.calibrate.empty())
+    return gc::runtime::checkOutputs({{"--calibrate", a.calibrate}}, {});
+  if (a.selftest && isCuda(a.train.device))
+    return gc::runtime::checkOutputs(
+        {{"--report", a.train.report.empty() ? CudaSelfTestOptions().report : a.train.report}}, {});
+  return gc::runtime::checkOutputs(a.train, {modelInput(a.model), {"--costs", a.compile.costs}});
 }

@@ -27,4 +27,7 @@ struct ParsedArguments {
 };
 ParsedArguments parseArguments(int argc, char **argv);
 
+/// Fails (bad input) where an output cannot be written or is an input, before anything is compiled.
+gc::runtime::Result<void> checkFiles(const Arguments &arguments);
+
 #endif // GC_TOOLS_GCRUN_ARGUMENTS_H

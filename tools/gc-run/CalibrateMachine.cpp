@@ -3,18 +3,21 @@
 #include "compiler/Calibrate.h"
 #include "runtime/hal/Device.h"
 #include "runtime/plan/PlanFile.h"
+#include "runtime/process/AtomicFile.h"
+#include "runtime/process/Interrupt.h"
 #include "runtime/trainer/TrainPlan.h"
-#include "runtime/weights/AtomicFile.h"
 #include "tools/flags/ModelFile.h"
 #include "tools/gc-run/CalibrationNetworks.h"
 
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fcntl.h>
 #include <memory>
+#include <unistd.h>
+#include <utility>
 
 using namespace gc::runtime;
 
@@ -22,26 +25,28 @@ namespace {
 
 constexpr int rounds = 3, stepsInARound = 4;
 
-/// Profiles on their way from the runtime to the compiler.
-class ScratchDirectory {
+/// A profile on its way from the runtime to the compiler: it has a name for as long as it takes to
+/// open it, so that nothing is left behind however this process ends.
+class OpenedProfile {
 public:
-  ScratchDirectory() {
-    std::error_code none;
-    name = (std::filesystem::temp_directory_path(none) / "gc-calibrate-XXXXXX").string();
-    made = ::mkdtemp(name.data()) != nullptr;
+  static Result<OpenedProfile> take(const std::string &path) {
+    OpenedProfile profile;
+    profile.fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (profile.fd < 0)
+      return runFailed(fmt::format("cannot open '{}': {}", path, std::strerror(errno)));
+    ::unlink(path.c_str());
+    return profile;
   }
-  ~ScratchDirectory() {
-    std::error_code ignored;
-    if (made)
-      std::filesystem::remove_all(name, ignored);
+  OpenedProfile(OpenedProfile &&other) noexcept : fd(std::exchange(other.fd, -1)) {}
+  ~OpenedProfile() {
+    if (fd >= 0)
+      ::close(fd);
   }
-  bool ok() const { return made; }
-  std::string file(size_t number) const { return name + "/" + std::to_string(number) + ".json"; }
-  const std::string &path() const { return name; }
+  std::string path() const { return fmt::format("/proc/self/fd/{}", fd); }
 
 private:
-  std::string name;
-  bool made = false;
+  OpenedProfile() = default;
+  int fd = -1;
 };
 
 struct Compiled {
@@ -77,10 +82,12 @@ Result<void> calibrateMachine(const std::string &file, int threads) {
   Result<AtomicFile> output = AtomicFile::create(file); // now, rather than an error in two minutes
   if (!output)
     return output.error();
-  ScratchDirectory scratch;
-  if (!scratch.ok())
-    return badInput(fmt::format("--calibrate: cannot make a directory like '{}': {}",
-                                scratch.path(), std::strerror(errno)));
+  std::error_code none;
+  std::string profilePath = (std::filesystem::temp_directory_path(none) /
+                             fmt::format("gc-calibrate-{}.json", ::getpid()))
+                                .string();
+  TemporaryName profileName(profilePath);
+  std::vector<OpenedProfile> profiles;
   {
     auto device = hal::createDevice("cpu", {.threads = threads});
     if (!device)
@@ -91,19 +98,24 @@ Result<void> calibrateMachine(const std::string &file, int threads) {
   Result<std::vector<Compiled>> compiled = compileAll(threads);
   if (!compiled)
     return compiled.error();
-  size_t profiles = 0;
   for (int round = 0; round < rounds; ++round) {
     for (Compiled &one : *compiled) {
       TrainOptions options;
       options.schedule.steps = stepsInARound;
       options.schedule.workers = 0; // nothing beside the step
       options.threads = threads;
-      options.profile = scratch.file(profiles++);
+      options.profile = profilePath;
       if (quiet)
         options.out = quiet.get();
       if (Result<void> ran = trainPlan(one.plan, options); !ran)
         return ran;
-      one.network.profiles.push_back(options.profile);
+      if (interruptRequested())
+        endByInterrupt(interruptSignal());
+      Result<OpenedProfile> profile = OpenedProfile::take(profilePath);
+      if (!profile)
+        return profile.error();
+      one.network.profiles.push_back(profile->path());
+      profiles.push_back(std::move(*profile));
     }
     fmt::print("measured {} of {} times\n", round + 1, rounds);
     std::fflush(stdout);

@@ -1,29 +1,47 @@
 // gc-run: trains. Everything happens elsewhere; see Arguments.cpp for the flags.
+#include "runtime/process/Interrupt.h"
+#include "runtime/process/StandardStreams.h"
 #include "tools/flags/CommandLine.h"
 #include "tools/gc-run/CalibrateMachine.h"
 #include "tools/gc-run/LoadModel.h"
 #include "tools/gc-run/SelfTest.h"
 #include "tools/gc-run/VerifyModel.h"
 
-int main(int argc, char **argv) {
+using namespace gc::runtime;
+
+static int train(Arguments &arguments) {
+  Result<PlanFile> plan = loadModel(arguments);
+  if (!plan)
+    return failWith("gc-run", plan.error());
+  TrainingReport report;
+  if (Result<void> done = trainPlan(*plan, arguments.train, report); !done)
+    return failWith("gc-run", done.error());
+  if (!report.interrupted)
+    return 0;
+  if (interruptSignal() != SIGPIPE) // `gc-run ... | head -1` ends as quietly as any other tool
+    std::fprintf(stderr, "gc-run: ended by %s after %llu steps; what was asked for is saved\n",
+                 interruptName(interruptSignal()), static_cast<unsigned long long>(report.steps));
+  return interruptExitCode(interruptSignal());
+}
+
+static int run(int argc, char **argv) {
   ParsedArguments parsed = parseArguments(argc, argv);
   if (!parsed.run)
     return parsed.exitCode;
   Arguments &arguments = parsed.arguments;
+  if (Result<void> fine = checkFiles(arguments); !fine)
+    return failWith("gc-run", fine.error());
   if (arguments.selftest)
     return selfTest(arguments);
-  if (arguments.verify) {
-    gc::runtime::Result<void> identical = verifyModel(arguments);
-    return identical ? 0 : failWith("gc-run", identical.error());
-  }
-  if (!arguments.calibrate.empty()) {
-    gc::runtime::Result<void> done = calibrateMachine(arguments.calibrate, arguments.train.threads);
-    return done ? 0 : failWith("gc-run", done.error());
-  }
-  gc::runtime::Result<gc::runtime::PlanFile> plan = loadModel(arguments);
-  if (!plan)
-    return failWith("gc-run", plan.error());
-  if (gc::runtime::Result<void> done = trainPlan(*plan, arguments.train); !done)
-    return failWith("gc-run", done.error());
-  return 0;
+  if (!arguments.verify && arguments.calibrate.empty())
+    return train(arguments);
+  Result<void> done = arguments.verify
+                          ? verifyModel(arguments)
+                          : calibrateMachine(arguments.calibrate, arguments.train.threads);
+  return done ? 0 : failWith("gc-run", done.error());
+}
+
+int main(int argc, char **argv) {
+  prepareProcess();
+  return finishStandardOutput("gc-run", run(argc, argv), PrintedText::TellsAboutFiles);
 }

@@ -3,7 +3,7 @@
 #include "runtime/hal/conformance/Conformance.h"
 #include "runtime/nvml/NvmlSampler.h"
 #include "runtime/report/Sizes.h"
-#include "runtime/weights/AtomicFile.h"
+#include "runtime/process/AtomicFile.h"
 #include "tools/flags/CommandLine.h"
 #include "tools/selftest/CudaLowering.h"
 #include "tools/selftest/CudaModel.h"

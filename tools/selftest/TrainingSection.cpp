@@ -1,5 +1,6 @@
 // A short training: the loss falls as on the cpu device, the arena takes what the plan says, and the
 // step what the roofline promises.
+#include "runtime/process/Interrupt.h"
 #include "runtime/report/Sizes.h"
 #include "tools/selftest/RelativeError.h"
 #include "tools/selftest/SelfTestSetup.h"
@@ -70,7 +71,10 @@ void testTraining(const SelfTestSetup &setup, Findings &findings) {
       return plan.error();
     TrainOptions training = setup.trainOptions(device, steps);
     training.schedule.limit = static_cast<uint64_t>((*plan)->batch()); // the same batch every time
-    return trainPlan(*plan, training, report);
+    Status done = trainPlan(*plan, training, report);
+    if (report.interrupted)
+      endByInterrupt(interruptSignal());
+    return done;
   };
   TrainingReport cpu, report;
   double predicted = 0;

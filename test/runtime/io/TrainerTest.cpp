@@ -3,6 +3,7 @@
 #include "runtime/trainer/TrainPlan.h"
 
 #include "runtime/plan/Plan_generated.h"
+#include "runtime/process/Interrupt.h"
 #include "test/runtime/io/TestFiles.h"
 
 #include <gtest/gtest.h>
@@ -324,7 +325,33 @@ TEST(TrainerDeathTest, TheSecondInterruptKills) {
         };
         (void)run.go();
       },
-      testing::KilledBySignal(SIGINT), "");
+      testing::ExitedWithCode(130), "ended by SIGINT");
+}
+
+TEST(Trainer, EverySignalThatEndsIsNoted) {
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    FakeRun run;
+    run.options.schedule.steps = 1000;
+    run.executor.onMicroBatch = [&] {
+      if (run.executor.steps == 0 && !interruptRequested())
+        std::raise(signal);
+    };
+    ASSERT_TRUE(run.go().ok());
+    EXPECT_TRUE(run.report.interrupted);
+    EXPECT_EQ(interruptSignal(), signal);
+    EXPECT_EQ(run.executor.steps, 1u);
+  }
+}
+
+TEST(Trainer, IgnoredSignalsStayIgnored) { // nohup
+  auto former = std::signal(SIGHUP, SIG_IGN);
+  FakeRun run;
+  run.options.schedule.steps = 3;
+  run.executor.onMicroBatch = [] { std::raise(SIGHUP); };
+  ASSERT_TRUE(run.go().ok());
+  EXPECT_FALSE(run.report.interrupted);
+  EXPECT_EQ(run.executor.steps, 3u);
+  std::signal(SIGHUP, former);
 }
 
 TEST(Trainer, ResumingGivesWhatOneRunGives) {
@@ -350,4 +377,50 @@ TEST(Trainer, ResumingGivesWhatOneRunGives) {
   joined.insert(joined.end(), second.report.loss.begin(), second.report.loss.end());
   EXPECT_EQ(joined, whole.report.loss);
   EXPECT_EQ(second.executor.number(8, 0), whole.executor.number(8, 0));
+}
+
+TEST(Trainer, ResumesOnlyTheSameRun) {
+  TestDirectory directory;
+  auto configure = [&](FakeRun &run, uint64_t steps) {
+    run.options.schedule.steps = steps;
+    run.options.resume = directory.file("c");
+  };
+  FakeRun first(40);
+  configure(first, 13);
+  first.options.resume.clear();
+  first.options.checkpoint = directory.file("c");
+  first.report.optimizer = "sgd lr 0.1";
+  ASSERT_TRUE(first.go().ok());
+
+  FakeRun otherData(44);
+  configure(otherData, 20);
+  EXPECT_BAD_INPUT(otherData.go(), "it has 40 samples in use (--limit), here 44; it has 10 steps "
+                                   "in an epoch, here 11");
+  FakeRun limited(40);
+  configure(limited, 20);
+  limited.options.schedule.limit = 20;
+  EXPECT_BAD_INPUT(limited.go(), "it has 40 samples in use (--limit), here 20");
+  FakeRun shuffled(40);
+  configure(shuffled, 20);
+  shuffled.options.schedule.shuffle = true;
+  EXPECT_BAD_INPUT(shuffled.go(), "it was trained without --shuffle, here with it");
+  FakeRun fewer(40);
+  configure(fewer, 12);
+  EXPECT_BAD_INPUT(fewer.go(), "stands at step 13, beyond the 12");
+  FakeRun done(40); // the same command once more
+  configure(done, 13);
+  EXPECT_TRUE(done.go().ok());
+  EXPECT_EQ(done.executor.steps, 0u);
+  FakeRun nothing(40);
+  configure(nothing, 13);
+  nothing.options.trace = directory.file("t");
+  EXPECT_BAD_INPUT(nothing.go(), "no step to take it from (13 of 13 are done)");
+
+  FakeRun faster(40);
+  configure(faster, 14);
+  faster.report.optimizer = "sgd lr 0.01";
+  testing::internal::CaptureStderr();
+  EXPECT_TRUE(faster.go().ok());
+  EXPECT_CONTAINS(testing::internal::GetCapturedStderr(),
+                  "was trained with sgd lr 0.1; this run goes on with sgd lr 0.01");
 }

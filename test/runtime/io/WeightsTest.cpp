@@ -1,5 +1,5 @@
 // Philox, initializers, layouts, atomic files.
-#include "runtime/weights/AtomicFile.h"
+#include "runtime/process/AtomicFile.h"
 #include "runtime/weights/Initializer.h"
 #include "runtime/weights/Layout.h"
 #include "runtime/weights/Philox.h"
