@@ -14,9 +14,9 @@
 #include "passes/CheckMemory.h"
 #include "passes/ModelFunction.h"
 #include "passes/Rematerialize.h"
+#include "runtime/hal/cpu/library/Team.h"
 #include "llvm/Support/SourceMgr.h"
 #include <chrono>
-#include <thread>
 #include <unistd.h>
 
 using namespace mlir;
@@ -227,7 +227,7 @@ CompileResult compileModel(const std::string &text, const std::string &name,
   auto start = std::chrono::steady_clock::now();
   CompileOptions options = given;
   if (options.threads <= 0)
-    options.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    options.threads = runtime::cpu::usableThreads();
   if (options.accumulate < 1)
     return failedWith(BadInput, "--accumulate must be at least 1");
 

@@ -2,6 +2,7 @@
 #include "compiler/PlanBuilder.h"
 #include "compiler/MemoryAtPeak.h"
 #include "passes/analysis/Dependence.h"
+#include "runtime/plan/KernelLimits.h"
 #include "runtime/plan/PlanFile.h"
 
 using namespace mlir;
@@ -25,7 +26,6 @@ public:
       : module(module), memory(memory), options(options), target(target), report(report) {}
 
   FailureOr<std::vector<uint8_t>> run() {
-    plan.version = runtime::kPlanVersion;
     plan.model = module.getSymName().value_or("model").str();
     for (const PlannedBuffer &buffer : memory.buffers)
       addBuffer(buffer);
@@ -43,10 +43,13 @@ public:
     report["commands"] = plan.micro_batch->commands.size();
     report["evaluate_commands"] = plan.evaluate ? plan.evaluate->commands.size() : 0;
     plan.report = report.dump();
+    runtime::setKernelLimits(plan);
     flatbuffers::FlatBufferBuilder builder(1 << 20);
     plan::FinishPlanBuffer(builder, plan::Plan::Pack(builder, &plan));
-    return std::vector<uint8_t>(builder.GetBufferPointer(),
-                                builder.GetBufferPointer() + builder.GetSize());
+    std::vector<std::byte> file =
+        runtime::sealPlan({builder.GetBufferPointer(), builder.GetSize()});
+    const auto *bytes = reinterpret_cast<const uint8_t *>(file.data());
+    return std::vector<uint8_t>(bytes, bytes + file.size());
   }
 
 private:

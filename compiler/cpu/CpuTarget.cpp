@@ -250,6 +250,7 @@ LogicalResult CpuTarget::finish(plan::PlanT &plan, const std::string &dumpDirect
   plan.target->cpu = library->cpu;
   plan.target->features = library->features;
   plan.target->library_version = runtime::cpu::libraryVersion();
+  plan.target->threads = static_cast<uint32_t>(threads);
   return success();
 }
 

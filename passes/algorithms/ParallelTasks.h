@@ -4,22 +4,53 @@
 
 #include <algorithm>
 #include <atomic>
-#include <thread>
+#include <pthread.h>
 #include <vector>
 
 namespace gc {
 
+/// Runs `work` on as many further threads as it is told to add and the system has to give (a
+/// std::thread would end the program where there is none, as this is built without exceptions).
+template <typename Work> class HelperThreads {
+public:
+  explicit HelperThreads(Work &work) : work(work) {}
+  HelperThreads(const HelperThreads &) = delete;
+  ~HelperThreads() { join(); }
+  /// False where the system gives no more.
+  bool add() {
+    pthread_t thread;
+    if (pthread_create(&thread, nullptr, run, &work) != 0)
+      return false;
+    threads.push_back(thread);
+    return true;
+  }
+  /// Waits until all have ended.
+  void join() {
+    for (pthread_t thread : threads)
+      pthread_join(thread, nullptr);
+    threads.clear();
+  }
+
+private:
+  static void *run(void *work) {
+    (*static_cast<Work *>(work))();
+    return nullptr;
+  }
+  Work &work;
+  std::vector<pthread_t> threads;
+};
+
 /// Calls task(0) .. task(count - 1), started in this order, on at most `threads` threads, the
-/// caller's among them. Tasks must not throw.
+/// caller's among them; on fewer where the system has no more. Tasks must not throw.
 template <typename Task> void runTasks(int count, int threads, Task task) {
   std::atomic<int> next{0};
   auto work = [&] {
     for (int index = next++; index < count; index = next++)
       task(index);
   };
-  std::vector<std::jthread> helpers;
-  for (int i = 1; i < std::min(threads, count); ++i)
-    helpers.emplace_back(work);
+  HelperThreads helpers(work);
+  for (int i = 1; i < std::min(threads, count) && helpers.add(); ++i)
+    ;
   work();
 }
 

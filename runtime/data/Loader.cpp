@@ -1,5 +1,6 @@
 #include "runtime/data/Loader.h"
 
+#include "runtime/HelperThread.h"
 #include "runtime/data/Shuffle.h"
 
 #include <algorithm>
@@ -15,8 +16,12 @@ Loader::Loader(int64_t microBatch, int64_t sampleElements, LabelType labels,
     : microBatch(microBatch), sampleElements(sampleElements), labelType(labels),
       slots(std::move(slotList)), unitsLeft(slots.size(), 0),
       scratch(static_cast<size_t>(workers) + 1) {
-  for (int i = 0; i < workers; ++i)
-    threads.emplace_back([this, i] { work(static_cast<size_t>(i)); });
+  for (int i = 0; i < workers; ++i) {
+    auto thread = tryThread([this, i] { work(static_cast<size_t>(i)); });
+    if (!thread)
+      break;
+    threads.push_back(std::move(*thread));
+  }
 }
 
 Loader::~Loader() {

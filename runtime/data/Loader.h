@@ -36,7 +36,8 @@ struct LoaderRun {
 
 class Loader {
 public:
-  /// `workers` threads; with 0 acquire() does the work. The slots must stay valid.
+  /// `workers` threads, fewer where the system gives no more; with 0 acquire() does the work. The
+  /// slots must stay valid.
   Loader(int64_t microBatch, int64_t sampleElements, LabelType labels,
          std::vector<LoaderSlot> slots, int workers);
   ~Loader();

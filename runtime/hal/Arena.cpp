@@ -5,6 +5,7 @@
 #include <cstring>
 #include <omp.h>
 #include <sys/mman.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 namespace gc::runtime::hal {
@@ -15,6 +16,15 @@ Result<std::unique_ptr<HostArena>> HostArena::create(size_t bytes, size_t poolOf
                                                      size_t poolBytes, bool touch) {
   std::unique_ptr<HostArena> arena(new HostArena());
   arena->bytes_ = bytes;
+  // Touching more than there is would not fail: the system would kill us.
+  struct sysinfo machine = {};
+  if (touch && ::sysinfo(&machine) == 0) {
+    uint64_t memory = (uint64_t(machine.totalram) + machine.totalswap) * machine.mem_unit;
+    if (bytes > memory)
+      return runFailed("the plan needs an arena of " + std::to_string(bytes) +
+                       " bytes, this machine has " + std::to_string(memory) +
+                       "; compile it with a --budget");
+  }
   const size_t page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
   size_t needed = (bytes + page - 1) / page * page;
   if (needed == 0)

@@ -1,4 +1,5 @@
 #include "runtime/monitor/Monitor.h"
+#include "runtime/HelperThread.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -52,18 +53,22 @@ void Monitor::start() {
   stopping = false;
   began = previousTime = std::chrono::steady_clock::now();
   beganCpu = previousCpu = processCpuSeconds();
-  thread = std::thread([this] { loop(); });
+  watching = true;
+  if (auto started = tryThread([this] { loop(); })) // without one, the end is the only sample
+    thread = std::move(*started);
 }
 
 void Monitor::stop() {
-  if (!thread.joinable())
+  if (!watching)
     return;
+  watching = false;
   {
     std::lock_guard lock(mutex);
     stopping = true;
   }
   wake.notify_all();
-  thread.join();
+  if (thread.joinable())
+    thread.join();
   sample(); // the end counts, even of a run shorter than the period
 }
 

@@ -92,7 +92,7 @@ private:
   double beganCpu = 0, previousCpu = 0, elapsed = 0, usedCpu = 0;
   std::mutex mutex;
   std::condition_variable wake;
-  bool stopping = false;
+  bool watching = false, stopping = false;
   std::thread thread;
 };
 

@@ -138,8 +138,8 @@ Result<PlanFile> withGradientCopies(const PlanFile &file) {
     return done.error();
   flatbuffers::FlatBufferBuilder builder;
   builder.Finish(Plan::Pack(builder, &plan), PlanIdentifier());
-  return PlanFile::fromMemory(
-      std::as_bytes(std::span(builder.GetBufferPointer(), builder.GetSize())), plan.model);
+  return PlanFile::fromMemory(sealPlan({builder.GetBufferPointer(), builder.GetSize()}),
+                              plan.model);
 }
 
 } // namespace gc::runtime

@@ -2,6 +2,7 @@
 #ifndef GC_RUNTIME_PLAN_PLANFILE_H
 #define GC_RUNTIME_PLAN_PLANFILE_H
 
+#include "runtime/plan/PlanSeal.h"
 #include "runtime/plan/Plan_generated.h"
 #include "runtime/plan/Result.h"
 
@@ -13,18 +14,17 @@
 
 namespace gc::runtime {
 
-/// The version that this runtime reads and this compiler writes.
-constexpr uint32_t kPlanVersion = 2;
 /// Every buffer starts at a multiple of this.
 constexpr uint64_t kBufferAlignment = 64;
 
 /// Owns the bytes of one plan. Whoever holds a PlanFile may follow every index in it: load and
-/// fromMemory verify structure (FlatBuffers), identifier, version and then meaning (verifyPlan).
+/// fromMemory check the file's frame (version, length, checksum: PlanSeal.h), then structure
+/// (FlatBuffers), then meaning (verifyPlan).
 class PlanFile {
 public:
   /// Reads a file. BadInput when it is missing, truncated, corrupt, of another version or unsound.
   static Result<PlanFile> load(const std::string &path);
-  /// Copies and verifies; `name` stands for the path in messages.
+  /// Copies and verifies a whole file; `name` stands for the path in messages.
   static Result<PlanFile> fromMemory(std::span<const std::byte> bytes,
                                      const std::string &name = "plan");
 

@@ -303,7 +303,8 @@ Result<std::unique_ptr<Session>> Session::create(const PlanFile &plan,
   // Phase one: code and primitives. What grows here is the libraries' own.
   uint64_t atStart = readProcessMemory().resident;
   std::string name = options.device.empty() ? plan->target()->device()->str() : options.device;
-  auto device = hal::createDevice(name, {.threads = options.threads});
+  int threads = options.threads ? options.threads : static_cast<int>(plan->target()->threads());
+  auto device = hal::createDevice(name, {.threads = threads});
   if (!device)
     return device.error();
   s.device = std::move(*device);

@@ -35,7 +35,7 @@ namespace gc::runtime {
 
 struct SessionOptions {
   std::string device{}; ///< a name of the registry, with an optional ":N"; empty: the plan's own
-  int threads = 0;      ///< 0: as many as the process may use
+  int threads = 0;      ///< 0: as the plan says, or as many as the process may use
   bool profile = false; ///< keep the time of every command (see Session::profile)
 };
 

@@ -1,5 +1,6 @@
 #include "runtime/weights/VariableStore.h"
 
+#include "runtime/HelperThread.h"
 #include "runtime/plan/Plan_generated.h"
 #include "runtime/weights/Safetensors.h"
 
@@ -133,10 +134,17 @@ Result<void> VariableStore::initializeVariable(const Variable &variable, uint64_
     int64_t most = std::max(1u, std::min(std::thread::hardware_concurrency(), 16u));
     int64_t parts = std::clamp<int64_t>(variable.elements / (4 * pieceElements), 1, most);
     std::vector<std::thread> threads;
-    for (int64_t part = 1; part < parts; ++part)
-      threads.emplace_back(drawRange, variable.elements / parts * part,
-                           part + 1 == parts ? variable.elements
-                                             : variable.elements / parts * (part + 1));
+    for (int64_t part = 1; part < parts; ++part) {
+      auto draw = [&, begin = variable.elements / parts * part,
+                   end = part + 1 == parts ? variable.elements
+                                           : variable.elements / parts * (part + 1)] {
+        drawRange(begin, end);
+      };
+      if (auto thread = tryThread(draw))
+        threads.push_back(std::move(*thread));
+      else
+        draw();
+    }
     drawRange(0, parts == 1 ? variable.elements : variable.elements / parts);
     for (std::thread &thread : threads)
       thread.join();

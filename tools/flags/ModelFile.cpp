@@ -1,5 +1,7 @@
 #include "tools/flags/ModelFile.h"
 
+#include "runtime/plan/PlanSeal.h"
+
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -46,8 +48,7 @@ Result<std::string> readModelFile(const std::string &path) {
 }
 
 bool isPlan(const std::string &bytes) {
-  // FlatBuffers puts its file identifier behind the root's offset.
-  return bytes.size() >= 8 && bytes.compare(4, 4, "GCPL") == 0;
+  return looksLikePlan(std::as_bytes(std::span(bytes)));
 }
 
 Result<CompiledModel> compileText(const std::string &text, const std::string &path,

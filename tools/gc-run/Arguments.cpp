@@ -80,7 +80,8 @@ void addDeviceFlags(CLI::App &app, Arguments &a) {
   const char *group = "Device";
   app.add_option("--device", a.train.device, "cpu or cuda[:N] (default: cpu, or the plan's)")
       ->group(group);
-  app.add_option("--threads", a.train.threads, "Threads of the cpu device (default: all cores)")
+  app.add_option("--threads", a.train.threads,
+                 "Threads of the cpu device (default: the plan's, or all cores)")
       ->check(CLI::Range(1, 4096))
       ->group(group);
   app.add_option("--calibrate", a.calibrate,

@@ -1,23 +1,81 @@
 //===- LinkSharedObject.cpp - Object files to a shared object -------------===//
 #include "compiler/cpu/codegen/LinkSharedObject.h"
-
+#include "compiler/codegen/MemoryFile.h"
 #include "lld/Common/Driver.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+#include "passes/algorithms/ParallelTasks.h"
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <functional>
 #include <mutex>
+#include <unistd.h>
 
 LLD_HAS_DRIVER(elf)
 
 namespace gc::cpu {
 namespace {
 
-llvm::Error fileError(const llvm::Twine &what, llvm::StringRef path, std::error_code code) {
-  return llvm::createStringError(code, what + " '" + path + "': " + code.message());
-}
+/// Where lld writes to. It writes other files beside its output and renames them, but into a pipe it
+/// writes as it is; a thread reads along, as a pipe holds little. Where the system has no thread to
+/// give, it is a temporary file after all, which is removed (unless we are killed).
+class LinkerOutput {
+public:
+  ~LinkerOutput() { finish(); }
+
+  llvm::Error open() {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+      return llvm::createStringError("cannot create a pipe for the linked kernels: " +
+                                     llvm::Twine(std::strerror(errno)));
+    readEnd = ends[0];
+    writeEnd = ends[1];
+    name = "/proc/self/fd/" + std::to_string(writeEnd);
+    if (thread.add())
+      return llvm::Error::success();
+    llvm::SmallString<128> file;
+    if (std::error_code code = llvm::sys::fs::createTemporaryFile("gc-kernels", "so", file))
+      return llvm::createStringError(code, "cannot create a temporary file: " + code.message());
+    name = temporary = file.str().str();
+    return llvm::Error::success();
+  }
+  const std::string &path() const { return name; }
+  /// What was written; nobody may write any more.
+  std::vector<uint8_t> finish() {
+    if (writeEnd >= 0)
+      close(writeEnd); // the reader comes to the end
+    thread.join();
+    if (readEnd >= 0)
+      close(readEnd);
+    readEnd = writeEnd = -1;
+    if (!temporary.empty()) {
+      if (auto file = llvm::MemoryBuffer::getFile(temporary, /*IsText=*/false))
+        bytes.assign((*file)->getBufferStart(), (*file)->getBufferEnd());
+      llvm::sys::fs::remove(temporary);
+      temporary.clear();
+    }
+    return std::move(bytes);
+  }
+
+private:
+  void readAll() {
+    char part[1 << 16];
+    for (ssize_t count; (count = read(readEnd, part, sizeof part)) != 0;) {
+      if (count < 0 && errno != EINTR)
+        return;
+      bytes.insert(bytes.end(), part, part + std::max<ssize_t>(count, 0));
+    }
+  }
+
+  int readEnd = -1, writeEnd = -1;
+  std::string name, temporary;
+  std::vector<uint8_t> bytes;
+  std::function<void()> work = [this] { readAll(); };
+  HelperThreads<std::function<void()>> thread{work};
+};
 
 /// A symbol that nobody defines would be found only when the kernel is first called.
 llvm::Error checkUndefinedSymbols(llvm::StringRef bytes) {
@@ -45,37 +103,24 @@ llvm::Error checkUndefinedSymbols(llvm::StringRef bytes) {
 
 llvm::Expected<std::vector<uint8_t>>
 linkSharedObject(llvm::ArrayRef<llvm::SmallVector<char, 0>> objects) {
-  llvm::SmallString<128> directory;
-  if (std::error_code code = llvm::sys::fs::createUniqueDirectory("gc-kernels", directory))
-    return fileError("cannot create the temporary directory", directory, code);
-  llvm::scope_exit cleanup([&] { llvm::sys::fs::remove_directories(directory); });
-
-  auto pathOf = [&](const llvm::Twine &name) {
-    llvm::SmallString<128> path(directory);
-    llvm::sys::path::append(path, name);
-    return path.str().str();
-  };
-  std::string output = pathOf("kernels.so");
+  std::vector<codegen::MemoryFile> files;
+  for (const llvm::SmallVector<char, 0> &object : objects) {
+    llvm::StringRef bytes(object.data(), object.size());
+    if (llvm::Error error = checkUndefinedSymbols(bytes))
+      return error;
+    auto file = codegen::MemoryFile::create(bytes);
+    if (!file)
+      return file.takeError();
+    files.push_back(std::move(*file));
+  }
+  LinkerOutput output;
+  if (llvm::Error error = output.open())
+    return error;
   std::vector<std::string> arguments = {"ld.lld", "-shared",     "--threads=1",
                                         "-z",     "noexecstack", "--build-id=none",
-                                        "-o",     output,        "--hash-style=gnu"};
-  for (auto [index, object] : llvm::enumerate(objects)) {
-    if (llvm::Error error = checkUndefinedSymbols({object.data(), object.size()}))
-      return error;
-    std::string path = pathOf("kernels." + llvm::Twine(index) + ".o");
-    std::error_code code;
-    llvm::raw_fd_ostream stream(path, code);
-    if (code)
-      return fileError("cannot write", path, code);
-    stream.write(object.data(), object.size());
-    stream.close();
-    if (stream.has_error()) {
-      code = stream.error();
-      stream.clear_error();
-      return fileError("cannot write", path, code);
-    }
-    arguments.push_back(path);
-  }
+                                        "-o",     output.path(), "--hash-style=gnu"};
+  for (const codegen::MemoryFile &file : files)
+    arguments.push_back(file.path());
 
   std::vector<const char *> pointers;
   for (const std::string &argument : arguments)
@@ -90,11 +135,10 @@ linkSharedObject(llvm::ArrayRef<llvm::SmallVector<char, 0>> objects) {
     if (result.retCode != 0)
       return llvm::createStringError("linking the kernels failed: " + messages);
   }
-  auto buffer = llvm::MemoryBuffer::getFile(output, /*IsText=*/false,
-                                            /*RequiresNullTerminator=*/false);
-  if (!buffer)
-    return fileError("cannot read the linked kernels", output, buffer.getError());
-  return std::vector<uint8_t>((*buffer)->getBufferStart(), (*buffer)->getBufferEnd());
+  std::vector<uint8_t> linked = output.finish();
+  if (linked.empty())
+    return llvm::createStringError("linking the kernels gave nothing");
+  return linked;
 }
 
 } // namespace gc::cpu

@@ -1,62 +1,26 @@
 //===- AssemblePtx.cpp - PTX to machine code by NVIDIA's assembler --------===//
 #include "compiler/cuda/codegen/AssemblePtx.h"
-
+#include "compiler/codegen/MemoryFile.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Program.h"
-#include "llvm/Support/raw_ostream.h"
-#include <utility>
 
 namespace gc::cuda {
 namespace {
 
-/// Removed with all that is in it.
-class TemporaryDirectory {
-public:
-  static llvm::Expected<TemporaryDirectory> create() {
-    TemporaryDirectory directory;
-    if (std::error_code code = llvm::sys::fs::createUniqueDirectory("gc-ptxas", directory.path))
-      return llvm::createStringError(code,
-                                     "cannot create a temporary directory: " + code.message());
-    return directory;
-  }
-  TemporaryDirectory(TemporaryDirectory &&other) : path(std::exchange(other.path, {})) {}
-  ~TemporaryDirectory() {
-    if (!path.empty())
-      llvm::sys::fs::remove_directories(path);
-  }
-  std::string file(llvm::StringRef name) const {
-    llvm::SmallString<128> result(path);
-    llvm::sys::path::append(result, name);
-    return result.str().str();
-  }
-
-private:
-  TemporaryDirectory() = default;
-  llvm::SmallString<128> path;
-};
-
-llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> read(const std::string &path) {
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
-                                            /*RequiresNullTerminator=*/false);
-  if (!buffer)
-    return llvm::createStringError(buffer.getError(),
-                                   "cannot read '" + path + "': " + buffer.getError().message());
-  return std::move(*buffer);
-}
+using codegen::MemoryFile;
 
 struct Outcome {
   int code;
   std::string text; // of both streams
 };
 
-llvm::Expected<Outcome> run(llvm::StringRef program, llvm::ArrayRef<llvm::StringRef> arguments,
-                            const TemporaryDirectory &directory) {
-  std::string log = directory.file("log");
+llvm::Expected<Outcome> run(llvm::StringRef program, llvm::ArrayRef<llvm::StringRef> arguments) {
+  auto output = MemoryFile::create();
+  if (!output)
+    return output.takeError();
+  std::string log = output->path();
   std::optional<llvm::StringRef> redirects[] = {llvm::StringRef(), llvm::StringRef(log),
                                                 llvm::StringRef(log)};
   llvm::SmallVector<llvm::StringRef> all = {program};
@@ -65,7 +29,7 @@ llvm::Expected<Outcome> run(llvm::StringRef program, llvm::ArrayRef<llvm::String
   int code = llvm::sys::ExecuteAndWait(program, all, std::nullopt, redirects, 0, 0, &message);
   if (code < 0)
     return llvm::createStringError("cannot run '" + program + "': " + message);
-  auto text = read(log);
+  auto text = output->read();
   if (!text)
     return text.takeError();
   return Outcome{code, (*text)->getBuffer().str()};
@@ -122,10 +86,7 @@ Assembler Assembler::find() {
       found = llvm::sys::findProgramByName("ptxas", {*home + "/bin"});
   if (!found)
     return {"", "none: no ptxas in PATH, $CUDA_HOME/bin or $CUDA_PATH/bin"};
-  auto directory = TemporaryDirectory::create();
-  if (!directory)
-    return {"", "none: " + llvm::toString(directory.takeError())};
-  auto outcome = run(*found, {"--version"}, *directory);
+  auto outcome = run(*found, {"--version"});
   if (!outcome)
     return {"", "none: " + llvm::toString(outcome.takeError())};
   // "Cuda compilation tools, release 13.0, V13.0.88"
@@ -169,24 +130,18 @@ llvm::StringMap<AssembledKernel> parseAssemblerReport(llvm::StringRef text) {
 
 static llvm::Expected<AssembledPtx> assembleOnce(const Assembler &assembler, llvm::StringRef ptx,
                                                  llvm::StringRef target, std::string registers) {
-  auto directory = TemporaryDirectory::create();
-  if (!directory)
-    return directory.takeError();
-  std::string input = directory->file("kernels.ptx"), output = directory->file("kernels.cubin");
-  if (llvm::Error error = llvm::writeToOutput(input, [&](llvm::raw_ostream &stream) {
-        stream << ptx;
-        return llvm::Error::success();
-      }))
-    return error;
+  auto input = MemoryFile::create(ptx), output = MemoryFile::create();
+  if (!input || !output)
+    return llvm::joinErrors(input.takeError(), output.takeError());
   std::string gpu = "--gpu-name=" + target.str();
-  auto outcome =
-      run(assembler.path, {gpu, registers, "--verbose", "--output-file", output, input}, *directory);
+  auto outcome = run(assembler.path, {gpu, registers, "--verbose", "--output-file", output->path(),
+                                      input->path()});
   if (!outcome)
     return outcome.takeError();
   if (outcome->code != 0)
     return llvm::createStringError(assembler.version + " fails for " + target + ": " +
                                    describeErrors(outcome->text, ptx));
-  auto cubin = read(output);
+  auto cubin = output->read();
   if (!cubin)
     return cubin.takeError();
   AssembledPtx result;

@@ -1,4 +1,5 @@
 #include "runtime/hal/conformance/SmallPlan.h"
+#include "runtime/plan/KernelLimits.h"
 
 namespace gc::runtime::conformance {
 
@@ -141,7 +142,6 @@ std::vector<std::byte> SmallPlan::finish() {
   auto graphs = builder_.CreateVector(graphs_);
   auto model = builder_.CreateString("small");
   PlanBuilder plan(builder_);
-  plan.add_version(version);
   plan.add_model(model);
   plan.add_target(target);
   plan.add_batch(batch);
@@ -156,8 +156,12 @@ std::vector<std::byte> SmallPlan::finish() {
   plan.add_kernels(kernels);
   plan.add_graphs(graphs);
   FinishPlanBuffer(builder_, plan.Finish());
-  const auto *data = reinterpret_cast<const std::byte *>(builder_.GetBufferPointer());
-  return {data, data + builder_.GetSize()};
+  PlanT whole;
+  GetPlan(builder_.GetBufferPointer())->UnPackTo(&whole);
+  setKernelLimits(whole);
+  flatbuffers::FlatBufferBuilder finished;
+  FinishPlanBuffer(finished, Plan::Pack(finished, &whole));
+  return sealPlan({finished.GetBufferPointer(), finished.GetSize()});
 }
 
 } // namespace gc::runtime::conformance

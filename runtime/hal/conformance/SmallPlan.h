@@ -55,7 +55,6 @@ public:
   void name(std::string text) { name_ = std::move(text); }
 
   // Set before finish where a test wants something else.
-  uint32_t version = kPlanVersion;
   int64_t batch = 1, microBatches = 1;
   int32_t loss = -1;
   uint64_t arenaBytes = 0; ///< 0: as much as the buffers need

@@ -42,6 +42,7 @@ Result<cpu::ConvolutionCall *> CallCache::convolution(const cpu::ConvolutionSpec
     if (!created)
       return created.error();
     call = std::move(*created);
+    call->warmUp();
   }
   return call.get();
 }
@@ -53,6 +54,7 @@ Result<cpu::MatMulCall *> CallCache::matmul(const cpu::MatMulSpec &spec) {
     if (!created)
       return created.error();
     call = std::move(*created);
+    call->warmUp();
   }
   return call.get();
 }

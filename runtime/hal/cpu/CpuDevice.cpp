@@ -1,10 +1,9 @@
 #include "runtime/hal/cpu/CpuDevice.h"
 #include "runtime/hal/allocation/Allocation.h"
 #include "runtime/hal/cpu/CpuCommandBuffer.h"
+#include "runtime/hal/cpu/library/Team.h"
 
 #include <cstring>
-#include <omp.h>
-#include <sched.h>
 
 namespace gc::runtime::hal {
 namespace {
@@ -58,6 +57,30 @@ Status checkTarget(const gc::plan::Target &target) {
   return {};
 }
 
+struct Pool {
+  size_t offset = 0, bytes = 0;
+};
+
+/// The range that answers oneDNN's requests for memory; no bytes where the plan has none. BadInput
+/// where another buffer lies in it: the library's own tables would be overwritten.
+Result<Pool> transientPool(const gc::plan::Plan &plan) {
+  const gc::plan::Buffer *pool = nullptr;
+  for (uint32_t i = 0; plan.buffers() && i < plan.buffers()->size(); ++i) {
+    const gc::plan::Buffer &buffer = *plan.buffers()->Get(i);
+    if (buffer.kind() == gc::plan::BufferKind_Workspace &&
+        buffer.name()->string_view() == cpu::kTransientPoolName)
+      pool = &buffer;
+  }
+  if (!pool)
+    return Pool{};
+  for (const gc::plan::Buffer *buffer : *plan.buffers())
+    if (buffer != pool && buffer->offset() < pool->offset() + pool->bytes() &&
+        pool->offset() < buffer->offset() + buffer->bytes())
+      return badInput("the plan is unsound: buffer '" + buffer->name()->str() + "' overlaps '" +
+                      pool->name()->str() + "'");
+  return Pool{pool->offset(), pool->bytes()};
+}
+
 /// Work is done when submit returns; the event carries the outcome.
 class CpuEvent final : public Event {
 public:
@@ -67,9 +90,8 @@ public:
 
 class CpuDevice final : public Device {
 public:
+  /// The team has been started, so that no step has to create threads.
   explicit CpuDevice(int threads) : threads_(threads) {
-    omp_set_num_threads(threads_);
-    // Starts the pool once, here, so that no step has to create threads.
 #pragma omp parallel num_threads(threads_)
     allocation::markExecutingThread();
     before_ = allocation::counters();
@@ -91,7 +113,7 @@ public:
   Result<std::unique_ptr<CommandBuffer>> record(const Recording &recording) override {
     if (Status suits = checkTarget(*recording.plan->target()); !suits)
       return suits.error();
-    omp_set_num_threads(threads_); // primitives are built for the threads that OpenMP would use
+    cpu::requestTeam(threads_); // primitives are built for the threads that OpenMP would use
     auto buffer = CpuCommandBuffer::record(recording, calls_);
     if (!buffer)
       return buffer.error();
@@ -99,17 +121,11 @@ public:
   }
 
   Result<std::unique_ptr<Arena>> createArena(const gc::plan::Plan &plan) override {
-    size_t poolOffset = 0, poolBytes = 0;
-    for (uint32_t i = 0; plan.buffers() && i < plan.buffers()->size(); ++i) {
-      const gc::plan::Buffer &buffer = *plan.buffers()->Get(i);
-      if (buffer.kind() == gc::plan::BufferKind_Workspace &&
-          buffer.name()->string_view() == cpu::kTransientPoolName) {
-        poolOffset = buffer.offset();
-        poolBytes = buffer.bytes();
-      }
-    }
-    omp_set_num_threads(threads_);
-    auto arena = HostArena::create(plan.arena_bytes(), poolOffset, poolBytes, /*touch=*/true);
+    auto pool = transientPool(plan);
+    if (!pool)
+      return pool.error();
+    cpu::requestTeam(threads_);
+    auto arena = HostArena::create(plan.arena_bytes(), pool->offset, pool->bytes, /*touch=*/true);
     if (!arena)
       return arena.error();
     return std::unique_ptr<Arena>(std::move(*arena));
@@ -131,7 +147,7 @@ public:
       return badInput("the command buffer is not bound to an arena");
     if (!submission.times.empty() && submission.times.size() != mine->size())
       return badInput("need a time for each of " + std::to_string(mine->size()) + " commands");
-    omp_set_num_threads(threads_);
+    cpu::requestTeam(threads_);
     done->outcome = mine->execute(threads_, submission.times);
     for (const Readback &result : submission.results)
       if (done->outcome)
@@ -166,13 +182,9 @@ private:
 } // namespace
 
 Result<std::unique_ptr<Device>> createCpuDevice(const DeviceOptions &options) {
-  int threads = options.threads;
-  if (threads == 0) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    threads =
-        ::sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : omp_get_num_procs();
-  }
+  int threads = options.threads ? options.threads : cpu::usableThreads();
+  if (Status started = cpu::startTeam(threads); !started)
+    return started.error();
   return std::unique_ptr<Device>(std::make_unique<CpuDevice>(threads));
 }
 

@@ -63,10 +63,14 @@ extern const char
 class DriverTest : public testing::Test {
 protected:
   void SetUp() override {
-    folder = std::filesystem::temp_directory_path() /
-             ("gc-emulator-" + std::to_string(getpid()) + "-" +
-              testing::UnitTest::GetInstance()->current_test_info()->name());
+    // The child of a death test begins here too, but never comes to TearDown: it uses its parent's.
+    const char *parents = std::getenv("GC_TEST_EMULATOR_FOLDER");
+    folder = parents ? std::filesystem::path(parents)
+                     : std::filesystem::temp_directory_path() /
+                           ("gc-emulator-" + std::to_string(getpid()) + "-" +
+                            testing::UnitTest::GetInstance()->current_test_info()->name());
     std::filesystem::create_directories(folder);
+    setEnvironment("GC_TEST_EMULATOR_FOLDER", folder.string());
     setEnvironment("GC_EMULATOR_LOG", (folder / "log").string());
   }
   void TearDown() override {

@@ -139,6 +139,7 @@ TEST(Allocation, LibraryCallsKeepNothing) {
   s.cStrides = {H * S * S, S * S, S, 1};
   auto call = cpu::MatMulCall::create(s);
   ASSERT_TRUE(call) << call.error().message;
+  (*call)->warmUp();
   std::vector<float> packed(B * S * E), scores(B * H * S * S), pool(cpu::kTransientPoolBytes / 4);
   std::vector<float> workspace((*call)->workspaceBytes() / 4 + 1);
   uint64_t heap = allocation::counters().heap;

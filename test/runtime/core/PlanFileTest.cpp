@@ -1,66 +1,16 @@
-#include "runtime/plan/PlanFile.h"
-#include "runtime/hal/conformance/Runner.h"
+#include "test/runtime/core/SoundPlans.h"
 
 #include <cstdio>
 #include <fstream>
 #include <functional>
 #include <gtest/gtest.h>
-#include <random>
 
 using namespace gc::runtime;
+using namespace gc::test;
 using conformance::SmallPlan;
 using gc::plan::View;
 
 namespace {
-
-cpu::ConvolutionSpec smallConvolution() {
-  cpu::ConvolutionSpec s;
-  s.batch = 1, s.inH = s.inW = s.outH = s.outW = 4, s.inC = 2, s.outC = 3;
-  s.kernelH = s.kernelW = 3, s.padH = s.padW = 1;
-  return s;
-}
-
-cpu::MatMulSpec smallMatMul() {
-  cpu::MatMulSpec s;
-  s.m = 4, s.n = 5, s.k = 6, s.aStrides = {6, 1}, s.bStrides = {5, 1}, s.cStrides = {5, 1};
-  return s;
-}
-
-/// One of everything.
-std::vector<std::byte> soundPlan() {
-  SmallPlan p;
-  uint32_t x = p.buffer("x", gc::plan::BufferKind_Input, {1, 4, 4, 2});
-  uint32_t w = p.buffer("w", gc::plan::BufferKind_Parameter, {3, 3, 3, 2});
-  uint32_t y = p.activation("y", {1, 4, 4, 3});
-  uint32_t a = p.activation("a", {4, 6}), b = p.activation("b", {6, 5}),
-           c = p.activation("c", {4, 5});
-  p.input("x", {x});
-  p.variable("w", w, {3, 2, 3, 3}, {3, 2, 3, 3}, {0, 2, 3, 1});
-  p.kernels(conformance::kernelObject().first(128), {"k"});
-  p.convolution(smallConvolution(), x, w, y, -1, -1, p.workspace(4096));
-  p.matmul(smallMatMul(), {a, 0}, {b, 0}, {c, 0}, -1, -1, -1);
-  p.dispatch(0, {a, b}, 4, 1);
-  p.fill(a, 0);
-  p.copy({a, 0}, {b, 0}, 96);
-  p.loss = static_cast<int32_t>(c);
-  return p.finish();
-}
-
-/// What a plan for a GPU has.
-std::vector<std::byte> soundCudaPlan(bool cubin = true) {
-  SmallPlan p;
-  p.device = "cuda", p.architecture = "sm_80";
-  uint32_t a = p.activation("a", {16}), b = p.activation("b", {16});
-  std::vector<uint8_t> elf(conformance::kernelObject().begin(), conformance::kernelObject().end());
-  if (!cubin)
-    elf.clear();
-  p.image(".version 7.0", {"k", "l"}, elf);
-  p.image(".version 7.0", {"m"});
-  p.launch(2, {a, b}, {7, 65535, 1}, {32, 32, 1}, 49152);
-  uint32_t graph = p.graph("product", "{}", 128);
-  p.graphCall(graph, {1, 2}, {View(a, 0), View(b, 15)}, {{3, 0.5f}}, p.workspace(128));
-  return p.finish();
-}
 
 std::function<void(SmallPlan &)> launchWith(gc::plan::Extent grid, gc::plan::Extent block,
                                             uint32_t shared = 0) {
@@ -87,7 +37,6 @@ struct Broken {
 };
 
 const Broken kBroken[] = {
-    {"version", [](SmallPlan &p) { p.version = 99; }, "version 99"},
     {"microBatches", [](SmallPlan &p) { p.microBatches = 0; }, "micro-batches"},
     {"arenaHuge", [](SmallPlan &p) { p.arenaBytes = uint64_t(1) << 60; }, "address space"},
     {"alignment",
@@ -119,6 +68,9 @@ const Broken kBroken[] = {
     {"negativeShape",
      [](SmallPlan &p) { p.buffer("a", gc::plan::BufferKind_Activation, {-1}, 64); },
      "does not fit"},
+    {"symbolTwice",
+     [](SmallPlan &p) { p.kernels(conformance::kernelObject().first(64), {"k", "k"}); },
+     "kernel 'k' is there twice"},
     {"emptySymbol", [](SmallPlan &p) { p.kernels(conformance::kernelObject().first(64), {""}); },
      "has no name"},
     {"noObject", [](SmallPlan &p) { p.kernels({}, {"k"}); }, "no object code"},
@@ -412,37 +364,6 @@ TEST(PlanFile, LoadsFiles) {
     EXPECT_EQ(plan.error().exitCode(), 2);
     EXPECT_NE(plan.error().message.find(bad), std::string::npos);
   }
-}
-
-TEST(PlanFile, EveryTruncationIsAnError) {
-  for (const std::vector<std::byte> &bytes : {soundPlan(), soundCudaPlan()})
-    for (size_t length = 0; length < bytes.size(); ++length) {
-      auto plan = PlanFile::fromMemory({bytes.data(), length});
-      ASSERT_FALSE(plan) << "the first " << length << " of " << bytes.size() << " bytes";
-      EXPECT_EQ(plan.error().exitCode(), 2);
-    }
-}
-
-// Most flips are caught; those that leave a sound plan (a letter of a name) may pass. None may
-// crash, and what passes keeps every buffer inside its arena.
-TEST(PlanFile, BitFlipsNeverCrash) {
-  // Without the cubin, which is most of a plan and not looked into.
-  const std::vector<std::byte> plans[] = {soundPlan(), soundCudaPlan(/*cubin=*/false)};
-  std::mt19937 random(1);
-  size_t refused = 0;
-  for (int round = 0; round < 40000; ++round) {
-    std::vector<std::byte> damaged = plans[round % 2];
-    for (int flips = 1 + round % 3; flips > 0; --flips)
-      damaged[random() % damaged.size()] ^= std::byte(1 << random() % 8);
-    auto plan = PlanFile::fromMemory(damaged);
-    if (!plan) {
-      ++refused;
-      continue;
-    }
-    for (const gc::plan::Buffer *buffer : *plan->get().buffers())
-      ASSERT_LE(buffer->offset() + buffer->bytes(), plan->get().arena_bytes());
-  }
-  EXPECT_GT(refused, 10000u);
 }
 
 TEST(PlanFile, EveryRuleIsChecked) {

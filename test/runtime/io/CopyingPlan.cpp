@@ -10,7 +10,7 @@ Result<PlanFile> copyingPlan(const char *device) {
   auto buffer = [&](const char *name, BufferKind kind, DType dtype, std::vector<int64_t> shape,
                     uint64_t bytes) {
     buffers.push_back(
-        CreateBufferDirect(builder, name, kind, dtype, &shape, 64 * buffers.size(), bytes, 0, 9));
+        CreateBufferDirect(builder, name, kind, dtype, &shape, 64 * buffers.size(), bytes, 0, 2));
   };
   for (int slot = 0; slot < 2; ++slot) {
     buffer("image", BufferKind_Input, DType_F32, {2, 1, 1, 1}, 8); // 0, 2
@@ -40,10 +40,10 @@ Result<PlanFile> copyingPlan(const char *device) {
       builder, "weight", 6, VariableRole_Parameter, init, &one, nullptr, nullptr, 7)};
   auto target = CreateTargetDirect(builder, device);
   auto memory = CreateMemory(builder, 64, 64);
-  builder.Finish(CreatePlanDirect(builder, kPlanVersion, "copying", target, 2, 1, 1, 512, memory,
+  builder.Finish(CreatePlanDirect(builder, "copying", target, 2, 1, 1, 512, memory,
                                   &buffers, &variables, &inputs, 4, -1, 5, -1, 3, once, micro, step,
                                   eval),
                  PlanIdentifier());
-  return PlanFile::fromMemory(
-      std::as_bytes(std::span(builder.GetBufferPointer(), builder.GetSize())), "copying");
+  return PlanFile::fromMemory(sealPlan({builder.GetBufferPointer(), builder.GetSize()}),
+                              "copying");
 }

@@ -69,7 +69,7 @@ public:
                                                &one));
     auto target = CreateTargetDirect(builder, "fake");
     auto memoryTable = CreateMemory(builder, 4);
-    builder.Finish(CreatePlanDirect(builder, 1, "fake", target, 4, 2, 1, 100, memoryTable, &buffers,
+    builder.Finish(CreatePlanDirect(builder, "fake", target, 4, 2, 1, 100, memoryTable, &buffers,
                                     &variables, &inputs, 4, 5, 6, 7, 3));
   }
   Result<std::byte *> map(uint32_t buffer) override { return memory.at(buffer).data(); }

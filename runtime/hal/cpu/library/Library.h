@@ -111,12 +111,17 @@ struct MatMulPointers {
 /// Holds no data. One thread may execute it at a time; it uses OpenMP's pool inside.
 class ConvolutionCall {
 public:
-  /// Uses as many threads as OpenMP's pool has now (omp_get_max_threads).
+  /// Uses as many threads as OpenMP's pool has now (omp_get_max_threads), and needs exactly that
+  /// many to execute (Team.h).
   static Result<std::unique_ptr<ConvolutionCall>> create(const ConvolutionSpec &spec);
   virtual ~ConvolutionCall() = default;
 
+  /// Makes the library generate now what it would generate in the first execution, so that a step
+  /// allocates nothing. Who only plans needs no such code, and no threads either.
+  virtual void warmUp() {}
+
   /// The pointers must be valid for the shapes of the spec. Returns an error when the library
-  /// fails.
+  /// fails, or (device error) when OpenMP would not give the team that it was created for.
   virtual Status execute(const ConvolutionPointers &pointers) = 0;
   virtual size_t workspaceBytes() const = 0;
   /// How it is done and by which implementation, e.g. "direct brgconv:avx512_core"; for profiles.
@@ -129,6 +134,7 @@ public:
   static Result<std::unique_ptr<MatMulCall>> create(const MatMulSpec &spec);
   virtual ~MatMulCall() = default;
 
+  virtual void warmUp() {}
   virtual Status execute(const MatMulPointers &pointers) = 0;
   virtual size_t workspaceBytes() const = 0;
   virtual std::string implementation() const = 0;

@@ -85,14 +85,17 @@ public:
       if (!last && !acceptable(primitive_.implementation()))
         continue;
       packA_ = pack.a, packB_ = pack.b, packC_ = pack.c;
-      if (primitive_.implementation().find("gemm") != std::string::npos)
-        generateGemmKernels();
       break;
     }
     aOffset_ = layout_.take(packA_ ? bytes(aLayout_) : 0);
     bOffset_ = layout_.take(packB_ ? bytes(bLayout_) : 0);
     cOffset_ = layout_.take(packC_ ? bytes(cLayout_) : 0);
     scratchOffset_ = layout_.take(scratchBytes_);
+  }
+
+  void warmUp() override {
+    if (primitive_.implementation().find("gemm") != std::string::npos)
+      generateGemmKernels();
   }
 
   Status execute(const MatMulPointers &p) override {

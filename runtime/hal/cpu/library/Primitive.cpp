@@ -1,4 +1,7 @@
 #include "runtime/hal/cpu/library/Primitive.h"
+#include "runtime/hal/cpu/library/Team.h"
+
+#include <omp.h>
 
 namespace gc::runtime::cpu {
 
@@ -11,6 +14,10 @@ static dnnl_stream_t stream() {
   static dnnl::stream instance(engine());
   return instance.get();
 }
+
+Primitive::Primitive(dnnl::primitive primitive, std::string implementation)
+    : primitive_(std::move(primitive)), implementation_(std::move(implementation)),
+      threads_(omp_get_max_threads()) {}
 
 size_t Primitive::argument(int id, const dnnl::memory::desc &desc) {
   memories_.push_back(dnnl::memory(desc, engine(), DNNL_MEMORY_NONE));
@@ -28,6 +35,8 @@ void Primitive::set(size_t place, const void *data) {
 }
 
 Status Primitive::execute() {
+  if (Status team = checkTeam(threads_); !team)
+    return team;
   dnnl_status_t status = dnnl_primitive_execute(
       primitive_.get(), stream(), static_cast<int>(arguments_.size()), arguments_.data());
   if (status == dnnl_success)

@@ -19,8 +19,7 @@ const dnnl::engine &engine();
 class Primitive {
 public:
   Primitive() = default;
-  Primitive(dnnl::primitive primitive, std::string implementation)
-      : primitive_(std::move(primitive)), implementation_(std::move(implementation)) {}
+  Primitive(dnnl::primitive primitive, std::string implementation);
 
   explicit operator bool() const { return static_cast<bool>(primitive_); }
   const std::string &implementation() const { return implementation_; }
@@ -28,11 +27,13 @@ public:
   /// Adds an argument; returns its place for `set`.
   size_t argument(int id, const dnnl::memory::desc &desc);
   void set(size_t place, const void *data);
+  /// Device error where OpenMP would not give the team that the primitive was built for.
   Status execute();
 
 private:
   dnnl::primitive primitive_;
   std::string implementation_;
+  int threads_ = 1;
   std::vector<dnnl::memory> memories_;
   std::vector<const void *> data_;
   std::vector<dnnl_exec_arg_t> arguments_;

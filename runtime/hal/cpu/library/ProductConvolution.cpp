@@ -48,6 +48,8 @@ public:
     return {};
   }
 
+  void warmUp() override { product_->warmUp(); }
+
   Status execute(const ConvolutionPointers &p) override {
     auto *patches = reinterpret_cast<float *>(at(p.workspace, patchesOffset_));
     auto *pixels = gather_ ? patches : static_cast<float *>(p.src);

@@ -126,6 +126,7 @@ void benchConvolution(const Shape &shape, int pool) {
       std::printf("%-14s %-10s %s\n", shape.name, what, call.error().message.c_str());
       continue;
     }
+    (*call)->warmUp();
     size_t out = static_cast<size_t>(s.batch * s.outH * s.outW * s.outC);
     size_t filter = static_cast<size_t>(s.kernelH * s.kernelW * s.inC);
     Floats src(static_cast<size_t>(s.batch * s.inH * s.inW * s.inC)), dst(out);
@@ -142,6 +143,7 @@ void benchMatMul(const char *name, const char *what, const MatMulSpec &s, int po
     std::printf("%-14s %-10s %s\n", name, what, call.error().message.c_str());
     return;
   }
+  (*call)->warmUp();
   auto extent = [&](const std::vector<int64_t> &strides, int64_t rows, int64_t columns) {
     int64_t last = (rows - 1) * strides[strides.size() - 2] + (columns - 1) * strides.back();
     for (size_t i = 0; i < s.batch.size(); ++i)

@@ -1,0 +1,188 @@
+// Commands that every device executes: convolutions, products, fills and copies.
+#include "runtime/plan/PlanChecker.h"
+
+using namespace gc::plan;
+
+namespace gc::runtime {
+
+constexpr int64_t kMaxSize = std::numeric_limits<int32_t>::max(); // of one dimension
+constexpr int64_t kMaxWindow = 65535;                             // of kernels and strides
+
+/// The last window starts inside the padded input and ends less than one kernel after its end.
+static bool geometry(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t pad) {
+  if (pad < 0 || pad >= kernel)
+    return false;
+  int64_t after = (out - 1) * stride + kernel - pad - in; // all below 2^31: no overflow
+  return after > -stride && after < kernel;
+}
+
+/// Highest element index that the strides reach, plus one; kHuge for a negative stride or size.
+static uint64_t extent(const flatbuffers::Vector<int64_t> *batch,
+                       const flatbuffers::Vector<int64_t> &strides, int64_t rows, int64_t columns,
+                       uint64_t offset) {
+  uint64_t last = offset;
+  size_t dims = count(batch);
+  for (size_t i = 0; i < dims + 2; ++i) {
+    int64_t size = i < dims ? batch->Get(i) : i == dims ? rows : columns;
+    if (size < 1 || strides.Get(i) < 0)
+      return kHuge;
+    last = add(last,
+               multiply(static_cast<uint64_t>(size - 1), static_cast<uint64_t>(strides.Get(i))));
+  }
+  return add(last, 1);
+}
+
+static bool overlap(const Buffer &a, const Buffer &b) {
+  return a.offset() < b.offset() + b.bytes() && b.offset() < a.offset() + a.bytes();
+}
+
+bool PlanChecker::inRange(int64_t index, const char *role) {
+  if (index >= 0 && static_cast<uint64_t>(index) < buffers)
+    return true;
+  return fail(std::string(role) + " names buffer " + std::to_string(index) + " of " +
+              std::to_string(buffers));
+}
+
+/// `index` is a buffer of f32 with room for `needed` elements.
+bool PlanChecker::holds(int64_t index, uint64_t needed, const char *role) {
+  if (!inRange(index, role))
+    return false;
+  const Buffer &b = buffer(index);
+  if (b.dtype() != DType_F32)
+    return fail(std::string(role) + " " + quote(b.name()) + " is not f32");
+  if (multiply(needed, 4) > b.bytes())
+    return fail(std::string(role) + " " + quote(b.name()) + " has " + std::to_string(b.bytes()) +
+                " bytes, the command uses " + std::to_string(needed) + " elements");
+  return true;
+}
+
+/// Libraries keep more than numbers in a workspace (how far their threads are), so nothing that the
+/// command reads or writes may lie in it.
+bool PlanChecker::checkWorkspace(int32_t index, std::initializer_list<int64_t> operands) {
+  if (index == -1)
+    return true;
+  if (!inRange(index, "workspace"))
+    return false;
+  const Buffer &workspace = buffer(index);
+  if (workspace.kind() != BufferKind_Workspace)
+    return fail("workspace " + quote(workspace.name()) + " is of another kind");
+  for (int64_t operand : operands)
+    if (operand != -1 && overlap(workspace, buffer(operand)))
+      return fail("workspace " + quote(workspace.name()) + " overlaps operand " +
+                  quote(buffer(operand).name()));
+  return true;
+}
+
+bool PlanChecker::checkList(const CommandList *list, const char *listName) {
+  for (size_t i = 0; list && i < count(list->commands()); ++i) {
+    const Command &command = *list->commands()->Get(i);
+    if (!checkCommand(command)) {
+      message = "command " + std::to_string(i) + " of " + listName + " (" +
+                quote(command.name()) + "): " + message;
+      return false;
+    }
+  }
+  return true;
+}
+
+bool PlanChecker::checkCommand(const Command &command) {
+  switch (command.operation_type()) {
+  case Operation_Dispatch:
+    return checkDispatch(*command.operation_as_Dispatch());
+  case Operation_Convolution:
+    return checkConvolution(*command.operation_as_Convolution());
+  case Operation_MatMul:
+    return checkMatMul(*command.operation_as_MatMul());
+  case Operation_Fill:
+    return inRange(command.operation_as_Fill()->buffer(), "fill");
+  case Operation_Copy:
+    return checkCopy(*command.operation_as_Copy());
+  case Operation_Launch:
+    return checkLaunch(*command.operation_as_Launch());
+  case Operation_GraphCall:
+    return checkGraphCall(*command.operation_as_GraphCall());
+  default:
+    return fail("unknown operation " + std::to_string(int(command.operation_type())));
+  }
+}
+
+bool PlanChecker::checkConvolution(const Convolution &c) {
+  if (c.direction() > Direction_MAX || c.activation() > Activation_MAX)
+    return fail("unknown direction or activation");
+  for (int64_t n : {c.batch(), c.in_h(), c.in_w(), c.in_c(), c.out_h(), c.out_w(), c.out_c(),
+                    c.kernel_h(), c.kernel_w(), c.stride_h(), c.stride_w()})
+    if (n < 1 || n > kMaxSize)
+      return fail("a size of " + std::to_string(n) + " is not possible");
+  for (int64_t n : {c.kernel_h(), c.kernel_w(), c.stride_h(), c.stride_w()})
+    if (n > kMaxWindow)
+      return fail("a kernel or stride of " + std::to_string(n) + " is not possible");
+  if (!geometry(c.in_h(), c.out_h(), c.kernel_h(), c.stride_h(), c.pad_h()) ||
+      !geometry(c.in_w(), c.out_w(), c.kernel_w(), c.stride_w(), c.pad_w()))
+    return fail("output size does not follow from input, kernel, stride and padding");
+  if (c.direction() != Direction_Forward &&
+      (c.activation() != Activation_None || c.residual() != -1))
+    return fail("activation and residual belong to the forward direction");
+  if (c.direction() == Direction_BackwardData && c.bias() != -1)
+    return fail("the data gradient has no bias");
+  auto product = [](std::initializer_list<int64_t> sizes) {
+    uint64_t n = 1;
+    for (int64_t size : sizes)
+      n = multiply(n, static_cast<uint64_t>(size));
+    return n;
+  };
+  uint64_t out = product({c.batch(), c.out_h(), c.out_w(), c.out_c()});
+  return holds(c.src(), product({c.batch(), c.in_h(), c.in_w(), c.in_c()}), "src") &&
+         holds(c.weights(), product({c.out_c(), c.kernel_h(), c.kernel_w(), c.in_c()}),
+               "weights") &&
+         holds(c.dst(), out, "dst") &&
+         optionalHolds(c.bias(), static_cast<uint64_t>(c.out_c()), "bias") &&
+         optionalHolds(c.residual(), out, "residual") &&
+         checkWorkspace(c.workspace(), {c.src(), c.weights(), c.dst(), c.bias(), c.residual()});
+}
+
+bool PlanChecker::checkMatMul(const MatMul &mm) {
+  if (mm.activation() > Activation_MAX)
+    return fail("unknown activation");
+  size_t dims = count(mm.batch()) + 2;
+  if (dims > 6)
+    return fail("more than 4 batch dimensions");
+  if (count(mm.a_strides()) != dims || count(mm.b_strides()) != dims ||
+      count(mm.c_strides()) != dims)
+    return fail("a, b and c need " + std::to_string(dims) + " strides each");
+  for (int64_t n : {mm.m(), mm.n(), mm.k()})
+    if (n < 1 || n > kMaxSize)
+      return fail("a size of " + std::to_string(n) + " is not possible");
+  for (size_t i = 0; i < dims; ++i) {
+    int64_t size = i + 2 < dims ? mm.batch()->Get(i) : i + 2 == dims ? mm.m() : mm.n();
+    if (mm.c_strides()->Get(i) == 0 && size > 1)
+      return fail("c has a stride of 0: its elements would be written twice");
+  }
+  // Without this, nothing in the plan would bound the work.
+  if (mm.k() > 1 && (mm.a_strides()->Get(dims - 1) == 0 || mm.b_strides()->Get(dims - 2) == 0))
+    return fail("a or b has a stride of 0 along the sum");
+  uint64_t cEnd = extent(mm.batch(), *mm.c_strides(), mm.m(), mm.n(), mm.c()->offset());
+  uint64_t residualEnd = extent(mm.batch(), *mm.c_strides(), mm.m(), mm.n(), 0);
+  return holds(mm.a()->buffer(),
+               extent(mm.batch(), *mm.a_strides(), mm.m(), mm.k(), mm.a()->offset()), "a") &&
+         holds(mm.b()->buffer(),
+               extent(mm.batch(), *mm.b_strides(), mm.k(), mm.n(), mm.b()->offset()), "b") &&
+         holds(mm.c()->buffer(), cEnd, "c") &&
+         optionalHolds(mm.bias(), static_cast<uint64_t>(mm.n()), "bias") &&
+         optionalHolds(mm.residual(), residualEnd, "residual") &&
+         checkWorkspace(mm.workspace(), {mm.a()->buffer(), mm.b()->buffer(), mm.c()->buffer(),
+                                         mm.bias(), mm.residual()});
+}
+
+bool PlanChecker::checkCopy(const Copy &copy) {
+  for (const View *view : {copy.source(), copy.target()}) {
+    if (!inRange(view->buffer(), "copy"))
+      return false;
+    const Buffer &b = buffer(view->buffer());
+    if (add(multiply(view->offset(), elementBytes(b.dtype())), copy.bytes()) > b.bytes())
+      return fail("copies " + std::to_string(copy.bytes()) + " bytes beyond the end of " +
+                  quote(b.name()));
+  }
+  return true;
+}
+
+} // namespace gc::runtime
