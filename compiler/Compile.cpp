@@ -106,8 +106,6 @@ public:
       return add(options.accumulate);
     if (!add(1))
       return false;
-    if (!options.budgetBytes && !options.pareto)
-      return true; // nothing asks for less memory
     FailureOr<func::FuncOp> train = findList(*modules.front(), kMicroBatchList, "--gc-autodiff");
     if (failed(train))
       return false;
@@ -230,6 +228,9 @@ CompileResult compileModel(const std::string &text, const std::string &name,
     options.threads = runtime::cpu::usableThreads();
   if (options.accumulate < 1)
     return failedWith(BadInput, "--accumulate must be at least 1");
+  if (options.accumulateAuto && !options.budgetBytes && !options.pareto)
+    return failedWith(BadInput, "--accumulate=auto chooses by a budget, and there is none; add "
+                                "--budget=SIZE, or say --accumulate=K");
 
   DialectRegistry registry;
   registerGcDialects(registry);
@@ -279,8 +280,8 @@ CompileResult compileModel(const std::string &text, const std::string &name,
   reportDecision(decision, plans, options, report);
   report["choose_seconds"] = secondsSince(start);
   options.accumulate = plans.microBatches();
-  if (decision.plan.recomputeSeconds > 0)
-    applyRematerialization(plans.function(), decision.plan);
+  int64_t promised = plans.arenaBytes(decision.plan);
+  applyRematerialization(plans.function(), decision.plan);
   OwningOpRef<ModuleOp> &module = candidates.modules[candidates.moduleOf[decision.candidate]];
   memoryOptions.inputSlots = plans.inputSlots();
   FailureOr<MemoryPlan> memory = planMemory(*module, memoryOptions);
@@ -289,10 +290,11 @@ CompileResult compileModel(const std::string &text, const std::string &name,
   for (auto function : module->getOps<func::FuncOp>())
     if (failed(verifyRematerialization(function)))
       return failedWith(BadInput, log.text());
-  if (options.budgetBytes && memory->arenaBytes > static_cast<int64_t>(options.budgetBytes))
-    return failedWith(NoBudget,
-                      "the placed step needs " + std::to_string(memory->arenaBytes) +
-                          " bytes, more than the budget that its plan promised; please report this");
+  // The packer remembers what it scored; another size means that other bytes were placed.
+  if (memory->arenaBytes != promised)
+    return failedWith(RunFailed, "the placed step needs " + bytesText(memory->arenaBytes) +
+                                     ", not the " + bytesText(promised) +
+                                     " that its plan promised; please report this");
   made.target->setLean(candidates.leanOf[candidates.moduleOf[decision.candidate]]);
   FailureOr<std::vector<uint8_t>> plan = buildPlan(*module, *memory, options, *made.target, report);
   if (failed(plan))

@@ -3,7 +3,7 @@
 #define GC_COMPILER_REMAT_H
 
 #include "compiler/Compile.h"
-#include "compiler/StepPlans.h"
+#include "passes/StepPlans.h"
 #include <nlohmann/json.hpp>
 
 namespace gc {

@@ -205,8 +205,8 @@ def RematerializePass : Pass<"gc-rematerialize", "::mlir::ModuleOp"> {
            "none, all, sqrt, checkpoints or budget">,
     Option<"checkpoints", "checkpoints", "int", "1", "how many, for policy=checkpoints">,
     Option<"budget", "budget", "std::string", "\"\"",
-           "largest sum of live bytes, variables and input slots included, such as 600MB or 1GiB, for "
-           "policy=budget">,
+           "size of the arena that gc-plan-memory shall not exceed, variables and input slots "
+           "included, such as 600MB or 1GiB, for policy=budget">,
     Option<"reserve", "reserve", "int64_t", "0", "bytes that the target needs throughout">
   ];
   let dependentDialects = ["::gc::GcDialect"];

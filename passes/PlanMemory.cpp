@@ -13,7 +13,6 @@
 #include "dialects/OpName.h"
 #include "mlir/Pass/Pass.h"
 #include "passes/Passes.h"
-#include "passes/algorithms/Packing.h"
 #include "passes/analysis/Dependence.h"
 
 using namespace mlir;
@@ -47,7 +46,8 @@ public:
     plan.arenaBytes = plan.lowerBound = top;
     plan.optimal = true;
     for (auto &[planned, liveness] : analysed)
-      pack(planned, liveness);
+      if (failed(pack(planned, liveness)))
+        return failure();
     return std::move(plan);
   }
 
@@ -133,30 +133,16 @@ private:
     return success();
   }
 
-  void pack(PlannedFunction &planned, Liveness &liveness) {
-    std::vector<Interval> intervals;
-    std::vector<unsigned> storages;
+  LogicalResult pack(PlannedFunction &planned, Liveness &liveness) {
+    const PackingResult &packed = options.packer->pack(liveness.lives());
+    if (!packed.error.empty())
+      return planned.function.emitError() << "cannot be placed: " << packed.error;
     llvm::DenseMap<unsigned, unsigned> bufferOf;
-    for (auto [i, storage] : llvm::enumerate(liveness.storages())) {
-      if (storage.kind == StorageKind::Variable) {
-        bufferOf[i] = plan.variables.lookup(storage.variable.getValue());
-      } else if (storage.kind == StorageKind::Input) {
-        bufferOf[i] = planned.buffers.lookup(storage.value);
-      } else {
-        Interval interval;
-        interval.lower = storage.first;
-        interval.upper = storage.last + 1;
-        interval.size = alignedBytes(storage.bytes);
-        interval.alignment = storageAlignment;
-        intervals.push_back(interval);
-        storages.push_back(i);
-      }
-    }
-    PackingOptions packing;
-    packing.stepLimit = options.searchSteps;
-    PackingResult packed = packIntervals(intervals, packing);
-    for (auto [i, index] : llvm::enumerate(storages)) {
-      const Storage &storage = liveness.storages()[index];
+    for (auto [i, storage] : llvm::enumerate(liveness.persistent()))
+      bufferOf[i] = storage.kind == StorageKind::Variable
+                        ? plan.variables.lookup(storage.variable.getValue())
+                        : planned.buffers.lookup(storage.value);
+    for (auto [i, storage] : llvm::enumerate(liveness.transient())) {
       PlannedBuffer buffer;
       buffer.name = displayName(storage.op);
       buffer.kind = storage.kind;
@@ -165,7 +151,7 @@ private:
       buffer.offset = plan.persistentBytes + static_cast<int64_t>(packed.offsets[i]);
       buffer.first = storage.first;
       buffer.last = storage.last;
-      bufferOf[index] = plan.buffers.size();
+      bufferOf[liveness.persistent().size() + i] = plan.buffers.size();
       plan.buffers.push_back(std::move(buffer));
     }
     plan.arenaBytes =
@@ -183,6 +169,7 @@ private:
       if (int workspace = liveness.workspaceOf(op); workspace >= 0)
         result->workspaces[op] = bufferOf.lookup(workspace);
     }
+    return success();
   }
 
   ModuleOp module;

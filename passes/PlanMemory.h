@@ -4,8 +4,10 @@
 
 #include "dialects/Gc.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/algorithms/StepPacking.h"
 #include "passes/analysis/Liveness.h"
 #include "llvm/ADT/StringMap.h"
+#include <memory>
 
 namespace gc {
 
@@ -46,9 +48,8 @@ struct PlanMemoryOptions {
   int inputSlots = 2;  // one is filled while the other is read
   /// How fast a slot is filled where nothing runs meanwhile; loaders decode and normalize too.
   double inputBytesPerSecond = 2e9;
-  // How long the packer searches for a better packing; in steps, so that the result does not depend
-  // on the machine's load.
-  uint64_t searchSteps = 10'000'000;
+  /// Whoever shares the packer with one who scored plans places what was scored.
+  std::shared_ptr<StepPacker> packer = std::make_shared<StepPacker>();
 };
 
 /// Places every variable, input, value and workspace of the module. Functions run one after the

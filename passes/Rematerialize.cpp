@@ -15,7 +15,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Pass/Pass.h"
 #include "passes/Passes.h"
-#include "passes/PlanMemory.h"
+#include "passes/StepPlans.h"
 #include "passes/analysis/Dependence.h"
 #include "passes/analysis/OpCosts.h"
 
@@ -97,7 +97,7 @@ private:
 
 int applyRematerialization(FunctionGraph &function, const RematPlan &plan) {
   int clones = Rewriter(function).run(scheduleOf(function.graph, plan));
-  if (!function.ops.empty()) {
+  if (clones > 0) {
     auto parent = function.ops.front()->getParentOfType<func::FuncOp>();
     parent->setAttr("gc.recomputed_ops",
                     Builder(parent.getContext()).getI64IntegerAttr(clones));
@@ -164,14 +164,12 @@ struct RematerializePass : impl::RematerializePassBase<RematerializePass> {
                                     << "' is not a size above 0, such as 600MB, 1.5GiB or bytes";
       PlanMemoryOptions memory;
       memory.reserve = reserve;
-      int64_t always = persistentBytes(getOperation(), memory);
-      std::vector<RematPlan> plans = frontier(graph.graph);
-      auto fits =
-          llvm::find_if(plans, [&](const RematPlan &p) { return always + p.peak <= *bytes; });
-      if (fits == plans.end())
+      StepPlans plans(getOperation(), function, /*microBatches=*/1, costs, memory);
+      const RematPlan *fits = plans.fastest(*bytes);
+      if (!fits)
         return function.emitError() << "the budget of " << *bytes
                                     << " bytes cannot be met: the smallest found is "
-                                    << always + plans.back().peak;
+                                    << plans.arenaBytes(plans.smallest());
       plan = *fits;
     }
     if (!plan)

@@ -9,8 +9,8 @@
 namespace gc {
 
 /// Clones what a plan recomputes, marked `gc.recomputed`, before the backward ops that need it, and
-/// lets those read the clones. Returns the number of clones; the function's `gc.recomputed_ops`
-/// remembers it.
+/// lets those read the clones. Returns the number of clones; where there are any, the function's
+/// `gc.recomputed_ops` remembers it.
 int applyRematerialization(FunctionGraph &function, const RematPlan &plan);
 
 /// Checks that the clones are all still there: nothing after may merge them back.

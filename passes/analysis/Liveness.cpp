@@ -53,14 +53,15 @@ Liveness::Liveness(func::FuncOp function, bool inPlace) {
   auto placeOf = [&](int place) {
     return place == schedule.size() ? end : position.lookup(graph.ops[place]);
   };
+  life = lives.storages();
   std::vector<unsigned> storageAt;
-  for (const StorageLife &life : lives.storages()) {
-    Operation *op = graph.ops[life.first];
-    Value value = life.instance < 0 ? Value() : graph.values[schedule.value(life.instance)];
+  for (const StorageLife &own : life) {
+    Operation *op = graph.ops[own.first];
+    Value value = own.instance < 0 ? Value() : graph.values[schedule.value(own.instance)];
     storageAt.push_back(add({value ? kindOf(value) : StorageKind::Workspace, value, op, {},
                              value ? byteSize(value.getType())
                                    : cast<CostOpInterface>(op).getWorkspaceBytes(),
-                             placeOf(life.first), placeOf(life.last)}));
+                             placeOf(own.first), placeOf(own.last)}));
     if (!value)
       workspace[op] = storageAt.back();
   }
@@ -74,12 +75,9 @@ Liveness::Liveness(func::FuncOp function, bool inPlace) {
 
 std::vector<int64_t> Liveness::liveBytes() const {
   std::vector<int64_t> live(order.size() + 1, 0);
-  for (const Storage &entry : all) {
-    if (entry.kind == StorageKind::Variable || entry.kind == StorageKind::Input)
-      continue;
+  for (const Storage &entry : transient())
     for (int i = entry.first; i <= entry.last && i < static_cast<int>(live.size()); ++i)
       live[i] += alignedBytes(entry.bytes);
-  }
   return live;
 }
 

@@ -33,7 +33,13 @@ public:
   explicit Liveness(mlir::func::FuncOp function, bool inPlace = true);
 
   llvm::ArrayRef<mlir::Operation *> ops() const { return order; }
+  /// Persistent ones (inputs, variables) first, then those of `lives`, in their order.
   llvm::ArrayRef<Storage> storages() const { return all; }
+  llvm::ArrayRef<Storage> persistent() const { return storages().drop_back(life.size()); }
+  llvm::ArrayRef<Storage> transient() const { return storages().take_back(life.size()); }
+  /// The transient ones as rematerialization counts them: in places of the step graph, where views and
+  /// reads take no time.
+  const std::vector<StorageLife> &lives() const { return life; }
   /// The storage of a value; every value has one.
   unsigned storageOf(mlir::Value value) const { return storage.lookup(value); }
   /// The workspace of an op, or -1.
@@ -47,6 +53,7 @@ public:
 private:
   llvm::SmallVector<mlir::Operation *> order;
   std::vector<Storage> all;
+  std::vector<StorageLife> life;
   llvm::DenseMap<mlir::Value, unsigned> storage;
   llvm::DenseMap<mlir::Operation *, unsigned> workspace;
 };

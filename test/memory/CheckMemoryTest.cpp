@@ -90,7 +90,7 @@ TEST(CheckMemory, AcceptsPlansAndRejectsOverlaps) {
     OwningOpRef<ModuleOp> module = randomStep(context(), random, 2 + random() % 80);
     ASSERT_TRUE(succeeded(verify(*module)));
     PlanMemoryOptions options;
-    options.searchSteps = 20'000;
+    options.packer = std::make_shared<StepPacker>(20'000);
     options.inputSlots = 1 + random() % 3;
     options.reserve = random() % 2 ? 4096 : 0;
     FailureOr<MemoryPlan> plan = planMemory(*module, options);
@@ -119,7 +119,7 @@ TEST(CheckMemory, RejectsResultsOnVariablesAndInputs) {
     std::mt19937 random(seed);
     OwningOpRef<ModuleOp> module = randomStep(context(), random, 20);
     PlanMemoryOptions options;
-    options.searchSteps = 20'000;
+    options.packer = std::make_shared<StepPacker>(20'000);
     FailureOr<MemoryPlan> plan = planMemory(*module, options);
     ASSERT_TRUE(succeeded(plan));
     annotate(*module, *plan);

@@ -42,7 +42,7 @@ TEST(Schedule, RandomSteps) {
     }
     ASSERT_TRUE(succeeded(verify(*module)));
     PlanMemoryOptions options;
-    options.searchSteps = 5'000;
+    options.packer = std::make_shared<StepPacker>(5'000);
     FailureOr<MemoryPlan> plan = planMemory(*module, options);
     ASSERT_TRUE(succeeded(plan));
     annotate(*module, *plan);

@@ -1,18 +1,18 @@
 //===- StepPlans.h - the plans between fast and small -----------*- C++ -*-===//
-#ifndef GC_COMPILER_STEPPLANS_H
-#define GC_COMPILER_STEPPLANS_H
+#ifndef GC_PASSES_STEPPLANS_H
+#define GC_PASSES_STEPPLANS_H
 
 #include "passes/PlanMemory.h"
 #include "passes/algorithms/Rematerialization.h"
 #include "passes/analysis/OpCosts.h"
 #include "passes/analysis/StepGraphOf.h"
 #include <memory>
-#include <optional>
 
 namespace gc {
 
 /// A module whose kernels are chosen, for one number of micro-batches, and the plans that it can
-/// have. The module must outlive this, unchanged until a plan is applied.
+/// have. The module must outlive this, unchanged until a plan is applied. What is scored here is placed by
+/// planMemory with the same options, to the byte.
 class StepPlans {
 public:
   /// `train` is the module's function for a micro-batch.
@@ -50,25 +50,18 @@ public:
     return always + std::max(peakLowerBound(graph->graph), elsewhere);
   }
 
-  /// Size of the arena when the plan is packed; never below its largest sum of live bytes.
+  /// Size of the arena when the plan is packed, by the packer that will place it; never below its
+  /// largest sum of live bytes.
   int64_t arenaBytes(const RematPlan &plan) const;
 
   /// The fastest plan of the frontier whose arena fits, if any.
   const RematPlan *fastest(int64_t budget);
-  /// The plan of the frontier with the smallest arena.
+  /// The plan of the frontier with the smallest arena: no smaller budget has a fastest() plan.
   const RematPlan &smallest();
 
 private:
-  // What differs only in what is around it shares this.
-  struct Frontier {
-    std::vector<RematPlan> plans;
-    std::vector<std::optional<int64_t>> packed; // bytes of each plan, once known
-  };
-  int64_t packedBytes(const RematPlan &plan) const;
-  int64_t frontierBytes(size_t index);
-
   std::shared_ptr<FunctionGraph> graph;
-  std::shared_ptr<Frontier> shared;
+  std::shared_ptr<std::vector<RematPlan>> plans; // shared by those that differ in what is around
   int64_t parts;
   int slots;
   int64_t always = 0;
@@ -76,7 +69,7 @@ private:
   int64_t elsewhere = 0;  // transient bytes of the other functions
   double updateSeconds = 0;
   double waitSeconds = 0; // for input
-  uint64_t searchSteps;
+  std::shared_ptr<StepPacker> packer;
   double inputBytesPerSecond;
   RematPlan keep;
 };

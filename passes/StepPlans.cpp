@@ -1,0 +1,77 @@
+//===- StepPlans.cpp - the plans between fast and small -------------------===//
+#include "passes/StepPlans.h"
+
+using namespace mlir;
+
+namespace gc {
+
+StepPlans::StepPlans(ModuleOp module, func::FuncOp train, int64_t microBatches,
+                     const OpCosts &costs, const PlanMemoryOptions &memory)
+    : plans(std::make_shared<std::vector<RematPlan>>()), parts(microBatches),
+      slots(memory.inputSlots), packer(memory.packer),
+      inputBytesPerSecond(memory.inputBytesPerSecond) {
+  auto seconds = [&](Operation *op) { return costs.seconds(op); };
+  graph = std::make_shared<FunctionGraph>(stepGraphOf(train, seconds));
+  always = persistentBytes(module, memory);
+  for (BlockArgument argument : train.getArguments())
+    inputBytes += alignedBytes(byteSize(argument.getType()));
+  keep = keepAll(graph->graph);
+  for (auto function : module.getOps<func::FuncOp>()) {
+    auto list = function->getAttrOfType<StringAttr>("gc.list");
+    if (!list || function == train)
+      continue;
+    FunctionGraph other = stepGraphOf(function, seconds);
+    const PackingResult &packed = packer->pack(other.graph, plainSchedule(FlatGraph(other.graph)));
+    elsewhere = std::max(elsewhere, static_cast<int64_t>(packed.bytes));
+    if (list.getValue() == "step")
+      for (const StepOp &op : other.graph.ops)
+        updateSeconds += op.seconds;
+  }
+}
+
+StepPlans StepPlans::withOneInputSlot() const {
+  StepPlans one = *this;
+  one.slots = 1;
+  one.always -= (slots - 1) * inputBytes;
+  one.waitSeconds = static_cast<double>(parts * inputBytes) / inputBytesPerSecond;
+  return one;
+}
+
+const std::vector<RematPlan> &StepPlans::frontier() {
+  if (plans->empty())
+    *plans = gc::frontier(graph->graph);
+  return *plans;
+}
+
+int64_t StepPlans::arenaBytes(const RematPlan &plan) const {
+  const PackingResult &packed = packer->pack(graph->graph, scheduleOf(graph->graph, plan));
+  return always + std::max(static_cast<int64_t>(packed.bytes), elsewhere);
+}
+
+const RematPlan *StepPlans::fastest(int64_t budget) {
+  auto fits = [&](const RematPlan &plan) {
+    return always + plan.peak <= budget && arenaBytes(plan) <= budget;
+  };
+  // Nothing is faster than to recompute nothing.
+  if (fits(keep))
+    return &keep;
+  auto plan = llvm::find_if(frontier(), fits);
+  return plan == plans->end() ? nullptr : &*plan;
+}
+
+const RematPlan &StepPlans::smallest() {
+  // Packing may lose more on the last than on those before it; it never goes below their live bytes.
+  const RematPlan *best = &frontier().back();
+  int64_t bytes = arenaBytes(*best);
+  for (const RematPlan &plan : llvm::reverse(*plans)) {
+    if (always + plan.peak >= bytes)
+      break;
+    if (int64_t own = arenaBytes(plan); own < bytes) {
+      best = &plan;
+      bytes = own;
+    }
+  }
+  return *best;
+}
+
+} // namespace gc
