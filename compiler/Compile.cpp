@@ -2,6 +2,7 @@
 #include "compiler/Compile.h"
 #include "compiler/Costs.h"
 #include "compiler/MakeTarget.h"
+#include "compiler/ModelText.h"
 #include "compiler/Pipeline.h"
 #include "compiler/PlanBuilder.h"
 #include "compiler/Remat.h"
@@ -231,6 +232,9 @@ CompileResult compileModel(const std::string &text, const std::string &name,
   if (options.accumulateAuto && !options.budgetBytes && !options.pareto)
     return failedWith(BadInput, "--accumulate=auto chooses by a budget, and there is none; add "
                                 "--budget=SIZE, or say --accumulate=K");
+
+  if (std::string fault = refuseModelText(text, name); !fault.empty())
+    return failedWith(BadInput, fault);
 
   DialectRegistry registry;
   registerGcDialects(registry);

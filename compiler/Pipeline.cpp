@@ -4,6 +4,7 @@
 #include "mlir/Pass/PassRegistry.h"
 #include "passes/Optimizer.h"
 #include "passes/Passes.h"
+#include "passes/Rematerialize.h"
 #include "runtime/hal/cpu/library/Library.h"
 
 using namespace mlir;
@@ -11,6 +12,7 @@ using namespace mlir;
 namespace gc {
 
 void buildTrainPipeline(OpPassManager &passes, const CompileOptions &options, TargetOf targetOf) {
+  passes.addPass(createCheckModelPass());
   passes.addPass(createSimplifyPass());
   if (options.evaluate)
     passes.addPass(createInferencePass());
@@ -52,7 +54,7 @@ struct TrainPipelineOptions : PassPipelineOptions<TrainPipelineOptions> {
                            llvm::cl::init(0)};
   Option<bool> nesterov{*this, "nesterov", llvm::cl::desc("sgd: Nesterov momentum"),
                         llvm::cl::init(false)};
-  Option<double> weightDecay{*this, "weight-decay", llvm::cl::desc("weight decay"),
+  Option<double> weightDecay{*this, "weight-decay", llvm::cl::desc("weight decay (0; adamw: 0.01)"),
                              llvm::cl::init(0)};
   Option<double> beta1{*this, "beta1", llvm::cl::desc("adam: beta 1"), llvm::cl::init(0.9)};
   Option<double> beta2{*this, "beta2", llvm::cl::desc("adam: beta 2"), llvm::cl::init(0.999)};
@@ -72,6 +74,57 @@ struct TrainPipelineOptions : PassPipelineOptions<TrainPipelineOptions> {
   Option<bool> evaluate{*this, "evaluate", llvm::cl::desc("add the model in inference mode"),
                         llvm::cl::init(false)};
 };
+
+// Why options would be ignored, or make no step; empty if they do.
+std::string faultOf(const TrainPipelineOptions &given) {
+  auto number = [](const auto &option) {
+    return option.hasValue() ? std::optional<double>(option) : std::nullopt;
+  };
+  OptimizerOptions optimizer;
+  optimizer.kind = given.optimizer;
+  optimizer.lr = given.lr;
+  optimizer.momentum = number(given.momentum);
+  optimizer.dampening = number(given.dampening);
+  optimizer.nesterov = given.nesterov;
+  optimizer.weightDecay = number(given.weightDecay);
+  optimizer.beta1 = number(given.beta1);
+  optimizer.beta2 = number(given.beta2);
+  optimizer.epsilon = number(given.epsilon);
+  if (std::string wrong = checkOptimizer(optimizer); !wrong.empty())
+    return "optimizer: " + wrong;
+  return ignoredByPolicy(given.policy.getValue(), given.budget.hasValue(),
+                         given.checkpoints.hasValue());
+}
+
+void addTrainPipeline(OpPassManager &passes, const TrainPipelineOptions &given,
+                      const TargetOf &target) {
+  CompileOptions options;
+  options.optimizer = given.optimizer;
+  options.lr = given.lr;
+  options.momentum = given.momentum;
+  options.dampening = given.dampening;
+  options.nesterov = given.nesterov;
+  options.weightDecay = given.weightDecay.hasValue()     ? given.weightDecay.getValue()
+                        : given.optimizer == "adamw" ? 0.01
+                                                     : 0;
+  options.beta1 = given.beta1;
+  options.beta2 = given.beta2;
+  options.epsilon = given.epsilon;
+  options.accumulate = given.accumulate;
+  options.keepGradients = given.keepGradients;
+  options.evaluate = given.evaluate;
+  buildTrainPipeline(passes, options, target);
+  RematerializePassOptions remat;
+  remat.policy = given.policy;
+  remat.checkpoints = given.checkpoints;
+  remat.budget = given.budget;
+  remat.reserve = static_cast<int64_t>(runtime::cpu::kTransientPoolBytes);
+  passes.addPass(createRematerializePass(remat));
+  PlanMemoryPassOptions memory;
+  memory.reserve = static_cast<int64_t>(runtime::cpu::kTransientPoolBytes);
+  passes.addPass(createPlanMemoryPass(memory));
+}
+
 } // namespace
 
 void registerTrainPipeline() {
@@ -79,32 +132,20 @@ void registerTrainPipeline() {
     return std::make_shared<cpu::CpuTarget>(context, 0);
   };
   registerPass([=] { return createSelectKernelsPass(cpuTarget, "gc-select-cpu"); });
-  PassPipelineRegistration<TrainPipelineOptions>(
+  // Not PassPipelineRegistration: that cannot refuse options that contradict each other.
+  registerPassPipeline(
       "gc-train", "the whole road from a model to a placed training step (CPU)",
-      [=](OpPassManager &passes, const TrainPipelineOptions &given) {
-        CompileOptions options;
-        options.optimizer = given.optimizer;
-        options.lr = given.lr;
-        options.momentum = given.momentum;
-        options.dampening = given.dampening;
-        options.nesterov = given.nesterov;
-        options.weightDecay = given.weightDecay;
-        options.beta1 = given.beta1;
-        options.beta2 = given.beta2;
-        options.epsilon = given.epsilon;
-        options.accumulate = given.accumulate;
-        options.keepGradients = given.keepGradients;
-        options.evaluate = given.evaluate;
-        buildTrainPipeline(passes, options, cpuTarget);
-        RematerializePassOptions remat;
-        remat.policy = given.policy;
-        remat.checkpoints = given.checkpoints;
-        remat.budget = given.budget;
-        remat.reserve = static_cast<int64_t>(runtime::cpu::kTransientPoolBytes);
-        passes.addPass(createRematerializePass(remat));
-        PlanMemoryPassOptions memory;
-        memory.reserve = static_cast<int64_t>(runtime::cpu::kTransientPoolBytes);
-        passes.addPass(createPlanMemoryPass(memory));
+      [=](OpPassManager &passes, StringRef text, function_ref<LogicalResult(const Twine &)> error) {
+        TrainPipelineOptions given;
+        if (failed(given.parseFromString(text)))
+          return failure();
+        if (std::string wrong = faultOf(given); !wrong.empty())
+          return error(wrong);
+        addTrainPipeline(passes, given, cpuTarget);
+        return success();
+      },
+      [](function_ref<void(const mlir::detail::PassOptions &)> show) {
+        show(TrainPipelineOptions());
       });
 }
 

@@ -3,6 +3,8 @@
 #define GC_DIALECTS_GC_H
 
 #include "dialects/InterfaceTypes.h"
+#include "dialects/KnownAttributes.h"
+#include "dialects/Limits.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -39,8 +39,8 @@ def Gc_AttentionOp : Gc_PureOp<"attention", [InferTypeOpAdaptor, Gc_Differentiab
     %o, %lse = gc.attention %qkv {heads = 6 : i64} : (tensor<8x197x1152xf32>) -> (tensor<8x197x384xf32>, tensor<8x6x197xf32>)
     ```
   }];
-  let arguments = (ins 3DTensorOf<[F32]>:$qkv, I64Attr:$heads);
-  let results = (outs 3DTensorOf<[F32]>:$output, 3DTensorOf<[F32]>:$logsumexp);
+  let arguments = (ins Gc_3D<[F32]>:$qkv, I64Attr:$heads);
+  let results = (outs Gc_3D<[F32]>:$output, Gc_3D<[F32]>:$logsumexp);
 }
 
 def Gc_AttentionGradOp : Gc_PureOp<"attention_grad", [InferTypeOpAdaptor, Gc_Flops]> {
@@ -54,9 +54,9 @@ def Gc_AttentionGradOp : Gc_PureOp<"attention_grad", [InferTypeOpAdaptor, Gc_Flo
         : (tensor<8x197x1152xf32>, tensor<8x197x384xf32>, tensor<8x6x197xf32>, tensor<8x197x384xf32>) -> tensor<8x197x1152xf32>
     ```
   }];
-  let arguments = (ins 3DTensorOf<[F32]>:$qkv, 3DTensorOf<[F32]>:$output,
-      3DTensorOf<[F32]>:$logsumexp, 3DTensorOf<[F32]>:$gradient, I64Attr:$heads);
-  let results = (outs 3DTensorOf<[F32]>:$qkv_gradient);
+  let arguments = (ins Gc_3D<[F32]>:$qkv, Gc_3D<[F32]>:$output,
+      Gc_3D<[F32]>:$logsumexp, Gc_3D<[F32]>:$gradient, I64Attr:$heads);
+  let results = (outs Gc_3D<[F32]>:$qkv_gradient);
   let hasVerifier = 1;
 }
 
@@ -70,7 +70,7 @@ def Gc_PatchEmbedOp : Gc_PureOp<"patch_embed", [InferTypeOpAdaptor, Gc_Different
     ```
   }];
   let arguments = (ins Gc_Image:$input, Gc_Image:$filter, Gc_Channel:$bias);
-  let results = (outs 3DTensorOf<[F32]>:$output);
+  let results = (outs Gc_3D<[F32]>:$output);
   let hasVerifier = 1;
 }
 
@@ -83,9 +83,9 @@ def Gc_ClassTokenOp : Gc_PureOp<"class_token", [InferTypeOpAdaptor, Gc_Different
     %y = gc.class_token %t, %cls, %pos : (tensor<8x196x384xf32>, tensor<1x1x384xf32>, tensor<1x197x384xf32>) -> tensor<8x197x384xf32>
     ```
   }];
-  let arguments = (ins 3DTensorOf<[F32]>:$input, 3DTensorOf<[F32]>:$token,
-      3DTensorOf<[F32]>:$position);
-  let results = (outs 3DTensorOf<[F32]>:$output);
+  let arguments = (ins Gc_3D<[F32]>:$input, Gc_3D<[F32]>:$token,
+      Gc_3D<[F32]>:$position);
+  let results = (outs Gc_3D<[F32]>:$output);
   let hasVerifier = 1;
 }
 
@@ -96,7 +96,7 @@ def Gc_EmbeddingOp : Gc_PureOp<"embedding", [InferTypeOpAdaptor, Gc_Differentiab
     %y = gc.embedding %i, %table : (tensor<8x128xi32>, tensor<1000x64xf32>) -> tensor<8x128x64xf32>
     ```
   }];
-  let arguments = (ins StaticShapeTensorOf<[I32]>:$indices, 2DTensorOf<[F32]>:$table);
+  let arguments = (ins Gc_AnyRank<[I32]>:$indices, Gc_2D<[F32]>:$table);
   let results = (outs Gc_F32:$output);
 }
 
@@ -107,8 +107,8 @@ def Gc_EmbeddingGradOp : Gc_PureOp<"embedding_grad"> {
     %dt = gc.embedding_grad %i, %dy : (tensor<8x128xi32>, tensor<8x128x64xf32>) -> tensor<1000x64xf32>
     ```
   }];
-  let arguments = (ins StaticShapeTensorOf<[I32]>:$indices, Gc_F32:$gradient);
-  let results = (outs 2DTensorOf<[F32]>:$table_gradient);
+  let arguments = (ins Gc_AnyRank<[I32]>:$indices, Gc_F32:$gradient);
+  let results = (outs Gc_2D<[F32]>:$table_gradient);
   let hasVerifier = 1;
 }
 #endif

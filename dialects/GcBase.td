@@ -21,19 +21,50 @@ def Gc_Dialect : Dialect {
     and only the training ops change one.
   }];
   let useDefaultAttributePrinterParser = 1;
+  // Attributes gc.* of any op, function argument or result: KnownAttributes.cpp lists them.
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
-def Gc_F32 : StaticShapeTensorOf<[F32]>;
-def Gc_Labels : 1DTensorOf<[I32]>;
-def Gc_Bytes : StaticShapeTensorOf<[UI8, I8]>;
-def Gc_Scalar : 0DTensorOf<[F32]>;
-def Gc_Channel : 1DTensorOf<[F32]>;
-def Gc_Image : 4DTensorOf<[F32]>;
-def Gc_Any : StaticShapeTensorOf<[F32, I32, I64, I8]>;
+// Every tensor is ranked, static and of a size that passes and kernels can count: see Limits.h.
+class Gc_Tensor<string shape, list<Type> elements, list<Pred> shapes = []>
+    : RankedTensorOf<elements, !listconcat(shapes, [CPred<"::gc::isWithinLimits($_self)">]),
+        shape # " tensor (dimensions from 1 to 2147483647, at most 1 TiB)">;
+class Gc_AnyRank<list<Type> elements> : Gc_Tensor<"statically shaped (0D to 8D)", elements>;
+class Gc_Rank<int rank, list<Type> elements>
+    : Gc_Tensor<rank # "D", elements, [HasAnyRankOfPred<[rank]>]>;
+class Gc_0D<list<Type> elements> : Gc_Rank<0, elements>;
+class Gc_1D<list<Type> elements> : Gc_Rank<1, elements>;
+class Gc_2D<list<Type> elements> : Gc_Rank<2, elements>;
+class Gc_3D<list<Type> elements> : Gc_Rank<3, elements>;
+class Gc_4D<list<Type> elements> : Gc_Rank<4, elements>;
+
+def Gc_F32 : Gc_AnyRank<[F32]>;
+def Gc_Labels : Gc_1D<[I32]>;
+def Gc_Scalar : Gc_0D<[F32]>;
+def Gc_Channel : Gc_1D<[F32]>;
+def Gc_Image : Gc_4D<[F32]>;
+def Gc_Any : Gc_AnyRank<[F32, I32, I64, I8]>;
+
+// Numbers without the values that would only be noticed in the results of a training.
+class Gc_Number<string what, string condition> : ConfinedAttr<F32Attr, [
+    AttrConstraint<CPred<"::gc::isNumber($_self, [](double value) { return " # condition # "; })">,
+                   "that is " # what>]>;
+def Gc_Finite : Gc_Number<"finite", "std::isfinite(value)">;
+def Gc_NotNegative : Gc_Number<"finite and not negative", "value >= 0">;
+def Gc_Share : Gc_Number<"in [0, 1]", "value >= 0 && value <= 1">;
+def Gc_Decay : Gc_Number<"in [0, 1)", "value >= 0 && value < 1">;
+
+// An attribute that an op does not have is an error: it would be ignored.
+def Gc_KnownAttributes : NativeOpTrait<"KnownAttributes"> {
+  let cppNamespace = "::gc";
+}
 
 class Gc_Op<string mnemonic, list<Trait> traits = []>
-    : Op<Gc_Dialect, mnemonic, !listconcat([CostOpInterface, RecomputableOpInterface], traits)> {
+    : Op<Gc_Dialect, mnemonic, !listconcat(
+          [Gc_KnownAttributes, CostOpInterface, RecomputableOpInterface], traits)> {
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 

@@ -1,8 +1,10 @@
 //===- GcDialect.cpp - registration, attributes, interface defaults -------===//
 #include "dialects/Gc.h"
+#include "dialects/StrictProperties.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <cmath>
 
 using namespace mlir;
 
@@ -16,15 +18,19 @@ using namespace mlir;
 
 namespace gc {
 
+template <typename... Ops> static void addStrictly(Dialect &dialect) {
+  (RegisteredOperationName::insert<Strict<Ops>>(dialect), ...);
+}
+
 void GcDialect::initialize() {
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "dialects/GcAttributes.cpp.inc"
       >();
-  addOperations<
+  addStrictly<
 #define GET_OP_LIST
 #include "dialects/GcOps.cpp.inc"
-      >();
+      >(*this);
 }
 
 void registerGcDialects(DialectRegistry &registry) {
@@ -38,6 +44,18 @@ LogicalResult InitAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitErro
   if (static_cast<size_t>(values.size()) != want)
     return emitError() << "initializer '" << stringifyInitKind(kind) << "' takes " << want
                        << " values, got " << values.size();
+  ArrayRef<double> v = values;
+  if (!llvm::all_of(v, [](double value) { return std::isfinite(value); }))
+    return emitError() << "the values of an initializer must be finite";
+  if (kind == InitKind::Uniform && v[0] > v[1])
+    return emitError() << "initializer 'uniform' takes low and high, got " << v[0] << " above "
+                       << v[1];
+  bool normal = kind == InitKind::Normal || kind == InitKind::TruncatedNormal;
+  if (normal && v[1] < 0)
+    return emitError() << "the deviation of an initializer must not be negative, got " << v[1];
+  if (kind == InitKind::TruncatedNormal && v[2] >= v[3])
+    return emitError() << "initializer 'truncated_normal' takes low below high, got " << v[2]
+                       << " and " << v[3];
   return success();
 }
 

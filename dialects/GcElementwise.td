@@ -52,7 +52,7 @@ def Gc_ScaleOp : Gc_Elementwise<"scale", [Gc_Differentiable]> {
     %y = gc.scale %x {factor = 0.5 : f32} : (tensor<8xf32>) -> tensor<8xf32>
     ```
   }];
-  let arguments = (ins Gc_F32:$input, F32Attr:$factor);
+  let arguments = (ins Gc_F32:$input, Gc_Finite:$factor);
   let results = (outs Gc_F32:$output);
 }
 
@@ -130,8 +130,8 @@ def Gc_DropoutOp : Gc_PureOp<"dropout", [InferTypeOpAdaptor, Gc_Differentiable, 
     %y = gc.dropout %x, %g, %m {probability = 0.1 : f32, id = 3 : i64} : (tensor<8xf32>, tensor<2xi64>, tensor<1xi64>) -> tensor<8xf32>
     ```
   }];
-  let arguments = (ins Gc_F32:$input, 1DTensorOf<[I64]>:$generator,
-      Optional<1DTensorOf<[I64]>>:$micro_batch, F32Attr:$probability, I64Attr:$id);
+  let arguments = (ins Gc_F32:$input, Gc_1D<[I64]>:$generator,
+      Optional<Gc_1D<[I64]>>:$micro_batch, F32Attr:$probability, I64Attr:$id);
   let results = (outs Gc_F32:$output);
   let hasVerifier = 1;
 }

@@ -81,7 +81,7 @@ def Gc_LinearOp : Gc_ProductOp<"linear"> {
     %y = gc.linear %x, %w bias %b : (tensor<8x197x384xf32>, tensor<1152x384xf32>, tensor<1152xf32>) -> tensor<8x197x1152xf32>
     ```
   }];
-  let arguments = (ins Gc_F32:$input, 2DTensorOf<[F32]>:$weight, Optional<Gc_Channel>:$bias,
+  let arguments = (ins Gc_F32:$input, Gc_2D<[F32]>:$weight, Optional<Gc_Channel>:$bias,
       Optional<Gc_F32>:$residual,
       DefaultValuedAttr<Gc_Activation, "::gc::Activation::None">:$activation);
   let results = (outs Gc_F32:$output);
@@ -101,7 +101,7 @@ def Gc_LinearGradInputOp : Gc_PureOp<"linear_grad_input", [InferTypeOpAdaptor, G
     %dx = gc.linear_grad_input %dy, %w : (tensor<8x10xf32>, tensor<10x32xf32>) -> tensor<8x32xf32>
     ```
   }];
-  let arguments = (ins Gc_F32:$gradient, 2DTensorOf<[F32]>:$weight);
+  let arguments = (ins Gc_F32:$gradient, Gc_2D<[F32]>:$weight);
   let results = (outs Gc_F32:$input_gradient);
   let hasVerifier = 1;
 }
@@ -114,7 +114,7 @@ def Gc_LinearGradWeightOp : Gc_PureOp<"linear_grad_weight", [InferTypeOpAdaptor,
     ```
   }];
   let arguments = (ins Gc_F32:$input, Gc_F32:$gradient);
-  let results = (outs 2DTensorOf<[F32]>:$weight_gradient);
+  let results = (outs Gc_2D<[F32]>:$weight_gradient);
   let hasVerifier = 1;
 }
 

@@ -13,7 +13,7 @@ def Gc_CrossEntropyOp : Gc_PureOp<"cross_entropy", [InferTypeOpAdaptor, Gc_Diffe
     %loss, %lse = gc.cross_entropy %logits, %labels : (tensor<8x10xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
     ```
   }];
-  let arguments = (ins 2DTensorOf<[F32]>:$logits, Gc_Labels:$labels);
+  let arguments = (ins Gc_2D<[F32]>:$logits, Gc_Labels:$labels);
   let results = (outs Gc_Scalar:$loss, Gc_Channel:$logsumexp);
   let hasVerifier = 1;
 }
@@ -28,9 +28,9 @@ def Gc_CrossEntropyGradOp : Gc_PureOp<"cross_entropy_grad", [InferTypeOpAdaptor,
         : (tensor<8x10xf32>, tensor<8xi32>, tensor<8xf32>, tensor<f32>) -> tensor<8x10xf32>
     ```
   }];
-  let arguments = (ins 2DTensorOf<[F32]>:$logits, Gc_Labels:$labels, Gc_Channel:$logsumexp,
+  let arguments = (ins Gc_2D<[F32]>:$logits, Gc_Labels:$labels, Gc_Channel:$logsumexp,
       Gc_Scalar:$gradient);
-  let results = (outs 2DTensorOf<[F32]>:$logits_gradient);
+  let results = (outs Gc_2D<[F32]>:$logits_gradient);
   let hasVerifier = 1;
 }
 
@@ -43,7 +43,7 @@ def Gc_AccuracyOp : Gc_PureOp<"accuracy", [InferTypeOpAdaptor]> {
     %correct = gc.accuracy %logits, %labels : (tensor<8x10xf32>, tensor<8xi32>) -> tensor<f32>
     ```
   }];
-  let arguments = (ins 2DTensorOf<[F32]>:$logits, Gc_Labels:$labels);
+  let arguments = (ins Gc_2D<[F32]>:$logits, Gc_Labels:$labels);
   let results = (outs Gc_Scalar:$correct);
   let hasVerifier = 1;
 }

@@ -15,7 +15,7 @@ def Gc_BatchNormOp : Gc_PureOp<"batch_norm", [InferTypeOpAdaptor, Gc_Differentia
         : (tensor<8x14x14x64xf32>, tensor<64xf32>, tensor<64xf32>) -> (tensor<8x14x14x64xf32>, tensor<64xf32>, tensor<64xf32>)
     ```
   }];
-  let arguments = (ins Gc_F32:$input, Gc_Channel:$weight, Gc_Channel:$bias, F32Attr:$epsilon);
+  let arguments = (ins Gc_F32:$input, Gc_Channel:$weight, Gc_Channel:$bias, Gc_NotNegative:$epsilon);
   let results = (outs Gc_F32:$output, Gc_Channel:$mean, Gc_Channel:$rstd);
   let hasVerifier = 1;
 }
@@ -29,7 +29,7 @@ def Gc_BatchStatsOp : Gc_PureOp<"batch_stats", [InferTypeOpAdaptor]> {
     %mean, %rstd = gc.batch_stats %x {epsilon = 1.0e-5 : f32} : (tensor<8x14x14x64xf32>) -> (tensor<64xf32>, tensor<64xf32>)
     ```
   }];
-  let arguments = (ins Gc_F32:$input, F32Attr:$epsilon);
+  let arguments = (ins Gc_F32:$input, Gc_NotNegative:$epsilon);
   let results = (outs Gc_Channel:$mean, Gc_Channel:$rstd);
 }
 
@@ -42,7 +42,7 @@ def Gc_InverseDeviationOp : Gc_PureOp<"inverse_deviation", [InferTypeOpAdaptor, 
     %rstd = gc.inverse_deviation %var {epsilon = 1.0e-5 : f32} : (tensor<64xf32>) -> tensor<64xf32>
     ```
   }];
-  let arguments = (ins Gc_Channel:$variance, F32Attr:$epsilon);
+  let arguments = (ins Gc_Channel:$variance, Gc_NotNegative:$epsilon);
   let results = (outs Gc_Channel:$rstd);
 }
 
@@ -109,7 +109,7 @@ def Gc_RunningStatsOp : Gc_Op<"running_stats", [DeclareOpInterfaceMethods<Symbol
     ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$running_mean, FlatSymbolRefAttr:$running_variance,
-      Gc_Channel:$mean, Gc_Channel:$rstd, F32Attr:$momentum, F32Attr:$epsilon, I64Attr:$count);
+      Gc_Channel:$mean, Gc_Channel:$rstd, Gc_Share:$momentum, Gc_NotNegative:$epsilon, ConfinedAttr<I64Attr, [IntMinValue<2>]>:$count);
   let assemblyFormat = [{
     $running_mean `,` $running_variance `,` $mean `,` $rstd attr-dict `:` type($mean) `,` type($rstd)
   }];
@@ -125,7 +125,7 @@ def Gc_LayerNormOp : Gc_PureOp<"layer_norm", [InferTypeOpAdaptor, Gc_Differentia
         : (tensor<8x197x384xf32>, tensor<384xf32>, tensor<384xf32>) -> (tensor<8x197x384xf32>, tensor<8x197xf32>, tensor<8x197xf32>)
     ```
   }];
-  let arguments = (ins Gc_F32:$input, Gc_Channel:$weight, Gc_Channel:$bias, F32Attr:$epsilon);
+  let arguments = (ins Gc_F32:$input, Gc_Channel:$weight, Gc_Channel:$bias, Gc_NotNegative:$epsilon);
   let results = (outs Gc_F32:$output, Gc_F32:$mean, Gc_F32:$rstd);
   let hasVerifier = 1;
 }
@@ -158,9 +158,9 @@ def Gc_GroupNormOp : Gc_PureOp<"group_norm", [InferTypeOpAdaptor, Gc_Differentia
         : (tensor<8x4x4x16xf32>, tensor<16xf32>, tensor<16xf32>) -> (tensor<8x4x4x16xf32>, tensor<8x2xf32>, tensor<8x2xf32>)
     ```
   }];
-  let arguments = (ins Gc_Image:$input, Gc_Channel:$weight, Gc_Channel:$bias, F32Attr:$epsilon,
+  let arguments = (ins Gc_Image:$input, Gc_Channel:$weight, Gc_Channel:$bias, Gc_NotNegative:$epsilon,
       I64Attr:$groups);
-  let results = (outs Gc_Image:$output, 2DTensorOf<[F32]>:$mean, 2DTensorOf<[F32]>:$rstd);
+  let results = (outs Gc_Image:$output, Gc_2D<[F32]>:$mean, Gc_2D<[F32]>:$rstd);
   let hasVerifier = 1;
 }
 
@@ -175,8 +175,8 @@ def Gc_GroupNormGradOp : Gc_PureOp<"group_norm_grad", [InferTypeOpAdaptor]> {
         : (tensor<8x4x4x16xf32>, tensor<8x4x4x16xf32>, tensor<8x2xf32>, tensor<8x2xf32>, tensor<16xf32>) -> (tensor<8x4x4x16xf32>, tensor<16xf32>, tensor<16xf32>)
     ```
   }];
-  let arguments = (ins Gc_Image:$gradient, Gc_Image:$input, 2DTensorOf<[F32]>:$mean,
-      2DTensorOf<[F32]>:$rstd, Gc_Channel:$weight, I64Attr:$groups);
+  let arguments = (ins Gc_Image:$gradient, Gc_Image:$input, Gc_2D<[F32]>:$mean,
+      Gc_2D<[F32]>:$rstd, Gc_Channel:$weight, I64Attr:$groups);
   let results = (outs Gc_Image:$input_gradient, Gc_Channel:$weight_gradient,
       Gc_Channel:$bias_gradient);
   let hasVerifier = 1;

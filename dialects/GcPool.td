@@ -16,7 +16,7 @@ def Gc_MaxPoolOp : Gc_PureOp<"max_pool", [InferTypeOpAdaptor, Gc_Differentiable]
   }];
   let arguments = (ins Gc_Image:$input, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
       DenseI64ArrayAttr:$padding);
-  let results = (outs Gc_Image:$output, 4DTensorOf<[I8]>:$index);
+  let results = (outs Gc_Image:$output, Gc_4D<[I8]>:$index);
   let hasVerifier = 1;
 }
 
@@ -28,7 +28,7 @@ def Gc_MaxPoolGradOp : Gc_PureOp<"max_pool_grad"> {
         : (tensor<8x56x56x64xi8>, tensor<8x56x56x64xf32>) -> tensor<8x112x112x64xf32>
     ```
   }];
-  let arguments = (ins 4DTensorOf<[I8]>:$index, Gc_Image:$gradient, DenseI64ArrayAttr:$kernel,
+  let arguments = (ins Gc_4D<[I8]>:$index, Gc_Image:$gradient, DenseI64ArrayAttr:$kernel,
       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$padding);
   let results = (outs Gc_Image:$input_gradient);
   let hasVerifier = 1;
@@ -72,7 +72,7 @@ def Gc_GlobalAvgPoolOp : Gc_PureOp<"global_avg_pool", [InferTypeOpAdaptor, Gc_Di
     ```
   }];
   let arguments = (ins Gc_F32:$input);
-  let results = (outs 2DTensorOf<[F32]>:$output);
+  let results = (outs Gc_2D<[F32]>:$output);
 }
 
 def Gc_GlobalAvgPoolGradOp : Gc_PureOp<"global_avg_pool_grad"> {
@@ -82,7 +82,7 @@ def Gc_GlobalAvgPoolGradOp : Gc_PureOp<"global_avg_pool_grad"> {
     %dx = gc.global_avg_pool_grad %dy : (tensor<8x512xf32>) -> tensor<8x7x7x512xf32>
     ```
   }];
-  let arguments = (ins 2DTensorOf<[F32]>:$gradient);
+  let arguments = (ins Gc_2D<[F32]>:$gradient);
   let results = (outs Gc_F32:$input_gradient);
   let hasVerifier = 1;
 }

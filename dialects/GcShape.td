@@ -67,7 +67,6 @@ def Gc_PadOp : Gc_PureOp<"pad", [InferTypeOpAdaptor, Gc_Differentiable]> {
   }];
   let arguments = (ins Gc_F32:$input, I64Attr:$axis, I64Attr:$low, I64Attr:$high);
   let results = (outs Gc_F32:$output);
-  let hasVerifier = 1;
 }
 
 class Gc_Reduce<string mnemonic, list<Trait> traits = []>

@@ -12,7 +12,7 @@ def Gc_GradientSeedOp : Gc_PureOp<"gradient_seed"> {
     %d = gc.gradient_seed {scale = 1.0 : f32} : () -> tensor<f32>
     ```
   }];
-  let arguments = (ins F32Attr:$scale);
+  let arguments = (ins Gc_Finite:$scale);
   let results = (outs Gc_Scalar:$gradient);
 }
 
@@ -103,9 +103,10 @@ def Gc_SgdOp : Gc_UpdateOp<"sgd"> {
     ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$parameter, OptionalAttr<FlatSymbolRefAttr>:$velocity,
-      Gc_F32:$gradient, Optional<1DTensorOf<[F32]>>:$coefficients, F32Attr:$lr,
-      DefaultValuedAttr<F32Attr, "0.0f">:$momentum, DefaultValuedAttr<F32Attr, "0.0f">:$dampening,
-      DefaultValuedAttr<F32Attr, "0.0f">:$weight_decay,
+      Gc_F32:$gradient, Optional<Gc_1D<[F32]>>:$coefficients, Gc_NotNegative:$lr,
+      DefaultValuedAttr<Gc_NotNegative, "0.0f">:$momentum,
+      DefaultValuedAttr<Gc_Finite, "0.0f">:$dampening,
+      DefaultValuedAttr<Gc_NotNegative, "0.0f">:$weight_decay,
       DefaultValuedAttr<BoolAttr, "false">:$nesterov);
   let assemblyFormat = [{
     $parameter (`velocity` $velocity^)? `,` operands attr-dict `:` functional-type(operands, results)
@@ -115,8 +116,9 @@ def Gc_SgdOp : Gc_UpdateOp<"sgd"> {
 
 class Gc_AdamLike<string mnemonic> : Gc_UpdateOp<mnemonic> {
   let arguments = (ins FlatSymbolRefAttr:$parameter, FlatSymbolRefAttr:$first_moment,
-      FlatSymbolRefAttr:$second_moment, Gc_F32:$gradient, 1DTensorOf<[F32]>:$coefficients,
-      F32Attr:$lr, F32Attr:$beta1, F32Attr:$beta2, F32Attr:$epsilon, F32Attr:$weight_decay);
+      FlatSymbolRefAttr:$second_moment, Gc_F32:$gradient, Gc_1D<[F32]>:$coefficients,
+      Gc_NotNegative:$lr, Gc_Decay:$beta1, Gc_Decay:$beta2, Gc_NotNegative:$epsilon,
+      Gc_NotNegative:$weight_decay);
   let assemblyFormat = [{
     $parameter `moments` $first_moment `,` $second_moment `,` operands attr-dict `:`
     functional-type(operands, results)
@@ -160,9 +162,9 @@ def Gc_CoefficientsOp : Gc_PureOp<"optimizer_coefficients", [InferTypeOpAdaptor]
     Mode `momentum` gives (beta1, 1 - dampening) except in the first step, where it gives (0, 1);
     there beta2 holds the dampening.
   }];
-  let arguments = (ins 1DTensorOf<[I64]>:$generator, StrAttr:$mode, F32Attr:$lr, F32Attr:$beta1,
-      F32Attr:$beta2);
-  let results = (outs 1DTensorOf<[F32]>:$coefficients);
+  let arguments = (ins Gc_1D<[I64]>:$generator, StrAttr:$mode, Gc_NotNegative:$lr,
+      Gc_Finite:$beta1, Gc_Finite:$beta2);
+  let results = (outs Gc_1D<[F32]>:$coefficients);
   let hasVerifier = 1;
 }
 
@@ -195,7 +197,8 @@ class Gc_Collective<string mnemonic, string what, list<Trait> traits = []>
     !if(!eq(mnemonic, "all_gather"), "32", !if(!eq(mnemonic, "reduce_scatter"), "2", "8")) # [{xf32>
     ```
   }];
-  let arguments = (ins Gc_F32:$input, I64Attr:$ranks);
+  let arguments = (ins Gc_F32:$input,
+      ConfinedAttr<I64Attr, [IntPositive, IntMaxValue<1048576>]>:$ranks);
   let results = (outs Gc_F32:$output);
   let hasVerifier = 1;
 }
@@ -230,7 +233,7 @@ def Gc_FusedOp : Gc_PureOp<"fused", [Gc_Flops, IsolatedFromAbove, SingleBlock,
   let hasVerifier = 1;
 }
 
-def Gc_YieldOp : Op<Gc_Dialect, "yield", [Pure, Terminator, ReturnLike,
+def Gc_YieldOp : Op<Gc_Dialect, "yield", [Gc_KnownAttributes, Pure, Terminator, ReturnLike,
     ParentOneOf<["::gc::FusedOp", "::gc::AccumulateProductOp"]>]> {
   let summary = "the results of a fused group, or what is accumulated";
   let description = [{

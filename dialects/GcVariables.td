@@ -32,7 +32,7 @@ def Gc_StateRole : I32EnumAttr<"StateRole", "what a state variable is for", [
   let cppNamespace = "::gc";
 }
 
-def Gc_ParameterOp : Op<Gc_Dialect, "parameter", [Symbol]> {
+def Gc_ParameterOp : Op<Gc_Dialect, "parameter", [Gc_KnownAttributes, Symbol]> {
   let summary = "a trainable tensor of the model";
   let description = [{
     Named as PyTorch names it. Where the weight file's layout differs from the inside layout,
@@ -53,7 +53,7 @@ def Gc_ParameterOp : Op<Gc_Dialect, "parameter", [Symbol]> {
   let hasVerifier = 1;
 }
 
-def Gc_StateOp : Op<Gc_Dialect, "state", [Symbol]> {
+def Gc_StateOp : Op<Gc_Dialect, "state", [Gc_KnownAttributes, Symbol]> {
   let summary = "a persistent tensor that is not trained";
   let description = [{
     Running statistics, optimizer moments, gradient accumulators, the random generator's counter.
@@ -65,6 +65,7 @@ def Gc_StateOp : Op<Gc_Dialect, "state", [Symbol]> {
   let arguments = (ins SymbolNameAttr:$sym_name, Gc_StateRole:$role, TypeAttrOf<Gc_Any>:$type,
       Gc_InitAttr:$init);
   let assemblyFormat = "$sym_name $role `:` $type `=` $init attr-dict";
+  let hasVerifier = 1;
 }
 
 def Gc_ReadOp : Gc_Op<"read", [DeclareOpInterfaceMethods<SymbolUserOpInterface>,

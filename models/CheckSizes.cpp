@@ -13,9 +13,9 @@ llvm::Error badSize(const Twine &message) {
 
 llvm::Error checkSizes(std::initializer_list<Size> sizes) {
   for (const Size &size : sizes)
-    if (size.value < size.smallest || size.value > largestSize)
+    if (size.value < size.smallest || size.value > size.largest)
       return badSize("--" + size.flag + "=" + Twine(size.value) + " is out of range: use " +
-                     Twine(size.smallest) + " to " + Twine(largestSize));
+                     Twine(size.smallest) + " to " + Twine(size.largest));
   return llvm::Error::success();
 }
 

@@ -16,6 +16,7 @@ struct Size {
   llvm::StringRef flag; // as on the command line, without dashes
   int64_t value;
   int64_t smallest = 1;
+  int64_t largest = largestSize;
 };
 
 /// An error naming the first size that is out of range.

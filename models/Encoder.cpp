@@ -33,7 +33,7 @@ static Value encoderLayer(ModelBuilder &model, const std::string &layer, Value x
 }
 
 Network buildEncoder(MLIRContext &context, const EncoderOptions &options) {
-  if (auto error = checkSizes({{"layers", options.layers},
+  if (auto error = checkSizes({{"layers", options.layers, 1, 4096},
                                {"width", options.width},
                                {"heads", options.heads},
                                {"ffn", options.ffn},

@@ -1,6 +1,7 @@
 //===- ModelBuilder.cpp - the module, its variables and its outputs -------===//
 #include "models/ModelBuilder.h"
 #include "mlir/IR/Verifier.h"
+#include "models/CheckSizes.h"
 
 using namespace mlir;
 
@@ -73,10 +74,30 @@ void ModelBuilder::state(const std::string &name, StateRole role, RankedTensorTy
                   init.attribute(builder.getContext()));
 }
 
+// Each size that the user gave is possible; a tensor of several of them may still be too large.
+static llvm::Error checkTensors(func::FuncOp function) {
+  Type large;
+  auto look = [&](Type type) {
+    if (!isWithinLimits(type))
+      large = type;
+  };
+  llvm::for_each(function.getArgumentTypes(), look);
+  for (Operation &op : function.getBody().front())
+    llvm::for_each(op.getResultTypes(), look);
+  if (!large)
+    return llvm::Error::success();
+  std::string text;
+  llvm::raw_string_ostream(text) << large;
+  return badSize("these sizes make a tensor of more than " + llvm::Twine(kLargestBytes) +
+                 " bytes (" + text + "): use a smaller batch or image");
+}
+
 Network ModelBuilder::finish(Value logits) {
   auto loss = create<CrossEntropyOp>("loss", logits, label);
   auto correct = create<AccuracyOp>("correct", logits, label);
   create<func::ReturnOp>("model", ValueRange{loss.getLoss(), correct.getCorrect()});
+  if (llvm::Error large = checkTensors(function))
+    return large;
   // A failure here is a fault of the builder, and the diagnostic handler has said which op it is.
   if (failed(verify(*module)))
     return llvm::createStringError("the generated network does not verify; this is a bug in gc");

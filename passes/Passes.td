@@ -3,6 +3,22 @@
 #define GC_PASSES_TD
 include "mlir/Pass/PassBase.td"
 
+def CheckModelPass : Pass<"gc-check-model", "::mlir::ModuleOp"> {
+  let summary = "refuses what is no model, or one that contradicts itself";
+  let description = [{
+    The first pass of every compilation: other passes would ignore an op beside the model or an input
+    without a name, and take any of two values that contradict each other. Changes nothing.
+
+    ```mlir
+    %a = gc.dropout %x, %g {id = 3 : i64, ...}
+    %b = gc.dropout %y, %g {id = 3 : i64, ...}   // error: has the id 3 of another dropout
+    ```
+
+    Requires: nothing. Guarantees: one function of gc ops with named inputs and outputs; `gc.classes`
+    fits the logits, running statistics fit their batch norm, dropouts have ids of their own.
+  }];
+}
+
 def SimplifyPass : Pass<"gc-simplify", "::mlir::ModuleOp"> {
   let summary = "rewrites the model into an equal one that needs less";
   let description = [{
@@ -203,10 +219,11 @@ def RematerializePass : Pass<"gc-rematerialize", "::mlir::ModuleOp"> {
   let options = [
     Option<"policy", "policy", "std::string", "\"none\"",
            "none, all, sqrt, checkpoints or budget">,
-    Option<"checkpoints", "checkpoints", "int", "1", "how many, for policy=checkpoints">,
+    Option<"checkpoints", "checkpoints", "int", "1",
+           "how many, for policy=checkpoints alone">,
     Option<"budget", "budget", "std::string", "\"\"",
            "size of the arena that gc-plan-memory shall not exceed, variables and input slots "
-           "included, such as 600MB or 1GiB, for policy=budget">,
+           "included, such as 600MB or 1GiB, for policy=budget alone">,
     Option<"reserve", "reserve", "int64_t", "0", "bytes that the target needs throughout">
   ];
   let dependentDialects = ["::gc::GcDialect"];

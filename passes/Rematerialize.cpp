@@ -143,6 +143,14 @@ std::optional<int64_t> parseBytes(StringRef text) {
 struct RematerializePass : impl::RematerializePassBase<RematerializePass> {
   using RematerializePassBase::RematerializePassBase;
 
+  LogicalResult initializeOptions(StringRef options,
+                                  function_ref<LogicalResult(const Twine &)> error) override {
+    if (failed(Pass::initializeOptions(options, error)))
+      return failure();
+    std::string ignored = ignoredByPolicy(policy, budget.hasValue(), checkpoints.hasValue());
+    return ignored.empty() ? success() : error(ignored);
+  }
+
   void runOnOperation() override {
     if (policy == "none")
       return;
@@ -156,6 +164,8 @@ struct RematerializePass : impl::RematerializePassBase<RematerializePass> {
     OpCosts costs;
     FunctionGraph graph =
         stepGraphOf(function, [&](Operation *op) { return costs.seconds(op); });
+    if (checkpoints < 0)
+      return function.emitError() << "checkpoints must be at least 0, got " << checkpoints;
     std::optional<RematPlan> plan = planByPolicy(graph.graph, policy.getValue(), checkpoints);
     if (policy == "budget") {
       std::optional<int64_t> bytes = parseBytes(budget.getValue());
@@ -166,7 +176,8 @@ struct RematerializePass : impl::RematerializePassBase<RematerializePass> {
       memory.reserve = reserve;
       StepPlans plans(getOperation(), function, /*microBatches=*/1, costs, memory);
       const RematPlan *fits = plans.fastest(*bytes);
-      if (!fits)
+      missed = !fits;
+      if (missed)
         return function.emitError() << "the budget of " << *bytes
                                     << " bytes cannot be met: the smallest found is "
                                     << plans.arenaBytes(plans.smallest());
@@ -182,6 +193,22 @@ struct RematerializePass : impl::RematerializePassBase<RematerializePass> {
     applyRematerialization(graph, *plan);
     return success();
   }
+
+  bool missed = false; // the budget
 };
 } // namespace
+
+std::string ignoredByPolicy(StringRef policy, bool budget, bool checkpoints) {
+  if (budget && policy != "budget")
+    return "budget= has no effect with policy=" + policy.str() + ": say policy=budget";
+  if (checkpoints && policy != "checkpoints")
+    return "checkpoints= has no effect with policy=" + policy.str() + ": say policy=checkpoints";
+  return "";
+}
+
+bool missedBudget(Pass *pass) {
+  return pass->getTypeID() == TypeID::get<RematerializePass>() &&
+         static_cast<RematerializePass *>(pass)->missed;
+}
+
 } // namespace gc

@@ -21,8 +21,9 @@ LogicalResult verifySame(Operation *op, Type expected, Type actual, StringRef na
 }
 
 LogicalResult verifyPair(Operation *op, ArrayRef<int64_t> pair, StringRef name, int64_t least) {
-  if (pair.size() != 2 || pair[0] < least || pair[1] < least)
-    return op->emitOpError() << name << " must be two numbers of at least " << least;
+  if (!isPair(pair, least))
+    return op->emitOpError() << name << " must be two numbers of at least " << least
+                             << " and at most " << kLargestDimension;
   return success();
 }
 

@@ -20,6 +20,13 @@ inline int64_t slidingCount(int64_t size, int64_t window, int64_t stride, int64_
   return room < 0 || stride <= 0 ? 0 : room / stride + 1;
 }
 
+/// Whether an attribute is two numbers from `least` to the largest dimension.
+inline bool isPair(llvm::ArrayRef<int64_t> numbers, int64_t least) {
+  return numbers.size() == 2 && llvm::all_of(numbers, [=](int64_t number) {
+           return number >= least && number <= kLargestDimension;
+         });
+}
+
 /// Checks that `channel` is a vector as long as the last dimension of `full`.
 mlir::LogicalResult verifyChannel(mlir::Operation *op, mlir::Value full, mlir::Value channel,
                                   llvm::StringRef name);

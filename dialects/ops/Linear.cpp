@@ -12,6 +12,9 @@ static SmallVector<int64_t> leadingDims(Value value) {
 static LogicalResult requireRows(std::optional<Location> loc, Value value) {
   if (tensorType(value).getRank() == 0)
     return emitOptionalError(loc, "operands need a last dimension, got ", value.getType());
+  // Leading dimensions become one.
+  if (!boundedProduct(leadingDims(value), kLargestDimension))
+    return emitOptionalError(loc, value.getType(), " has more than ", kLargestDimension, " rows");
   return success();
 }
 
@@ -20,8 +23,7 @@ static FailureOr<SmallVector<int64_t>> convShape(std::optional<Location> loc,
                                                  ArrayRef<int64_t> input, ArrayRef<int64_t> filter,
                                                  ArrayRef<int64_t> strides,
                                                  ArrayRef<int64_t> padding) {
-  if (strides.size() != 2 || padding.size() != 2 || strides[0] < 1 || strides[1] < 1 ||
-      padding[0] < 0 || padding[1] < 0) {
+  if (!isPair(strides, 1) || !isPair(padding, 0)) {
     (void)emitOptionalError(loc, "strides must be two positive numbers and padding two "
                                  "non-negative ones");
     return failure();
@@ -119,7 +121,9 @@ void LinearOp::build(OpBuilder &builder, OperationState &state, Value input, Val
 LogicalResult LinearOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
                                          Adaptor adaptor, SmallVectorImpl<Type> &types) {
   auto input = tensorType(adaptor.getInput()), weight = tensorType(adaptor.getWeight());
-  if (input.getRank() < 1 || input.getShape().back() != weight.getDimSize(1))
+  if (failed(requireRows(loc, adaptor.getInput())))
+    return failure();
+  if (input.getShape().back() != weight.getDimSize(1))
     return emitOptionalError(loc, "the rows of ", input, " do not fit the weight ", weight);
   auto shape = leadingDims(adaptor.getInput());
   shape.push_back(weight.getDimSize(0));
@@ -188,6 +192,8 @@ LogicalResult MatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   auto lhs = tensorType(adaptor.getLhs()).getShape(), rhs = tensorType(adaptor.getRhs()).getShape();
   if (lhs.size() < 2 || lhs.size() != rhs.size() || lhs.drop_back(2) != rhs.drop_back(2))
     return emitOptionalError(loc, "operands must have rank 2 or more and equal leading dimensions");
+  if (failed(requireRows(loc, adaptor.getLhs())))
+    return failure();
   size_t rank = lhs.size();
   bool ta = adaptor.getTransposeLhs(), tb = adaptor.getTransposeRhs();
   int64_t m = lhs[rank - (ta ? 1 : 2)], k = lhs[rank - (ta ? 2 : 1)];

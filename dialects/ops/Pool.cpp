@@ -10,8 +10,7 @@ static FailureOr<SmallVector<int64_t>> pooledShape(std::optional<Location> loc,
                                                    ArrayRef<int64_t> kernel,
                                                    ArrayRef<int64_t> strides,
                                                    ArrayRef<int64_t> padding) {
-  if (kernel.size() != 2 || strides.size() != 2 || padding.size() != 2 || kernel[0] < 1 ||
-      kernel[1] < 1 || strides[0] < 1 || strides[1] < 1 || padding[0] < 0 || padding[1] < 0) {
+  if (!isPair(kernel, 1) || !isPair(strides, 1) || !isPair(padding, 0)) {
     (void)emitOptionalError(loc, "kernel and strides must be two positive numbers each and "
                                  "padding two non-negative ones");
     return failure();

@@ -84,9 +84,9 @@ LogicalResult SliceOp::verify() {
     return failure();
   int64_t extent = tensorType(getInput()).getDimSize(getAxis());
   int64_t offset = getOffset(), size = getSize();
-  if (offset < 0 || size < 1 || offset + size > extent)
-    return emitOpError() << "range [" << offset << ", " << offset + size
-                         << ") is outside axis " << getAxis() << " of " << getInput().getType();
+  if (offset < 0 || size < 1 || size > extent || offset > extent - size)
+    return emitOpError() << size << " elements from " << offset << " on are outside axis "
+                         << getAxis() << " of " << getInput().getType();
   return success();
 }
 
@@ -96,15 +96,11 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc
   int64_t axis = a.getAxis();
   if (failed(checkAxis(loc, axis, shape.size())))
     return failure();
-  shape[axis] += static_cast<int64_t>(a.getLow()) + static_cast<int64_t>(a.getHigh());
+  int64_t low = a.getLow(), high = a.getHigh();
+  if (std::min(low, high) < 0 || std::max(low, high) > kLargestDimension)
+    return emitOptionalError(loc, "low and high must be between 0 and ", kLargestDimension);
+  shape[axis] += low + high;
   types.push_back(withShape(a.getInput(), shape));
-  return success();
-}
-LogicalResult PadOp::verify() {
-  constexpr int64_t most = int64_t(1) << 40;
-  int64_t low = getLow(), high = getHigh();
-  if (low < 0 || high < 0 || low > most || high > most)
-    return emitOpError() << "low and high must be between 0 and " << most;
   return success();
 }
 

@@ -48,13 +48,21 @@ void SgdOp::emitUpdate(OpBuilder &b, Location loc, ValueRange operands, ValueRan
     results.push_back(v);
 }
 
+// Both optimizers take two, from gc.optimizer_coefficients.
+template <typename Update> static LogicalResult verifyCoefficients(Update op) {
+  int64_t count = tensorType(op.getCoefficients()).getDimSize(0);
+  if (count != 2)
+    return op.emitOpError() << "takes 2 coefficients, got " << count;
+  return success();
+}
+
 LogicalResult SgdOp::verify() {
   bool momentum = getMomentum().convertToFloat() != 0;
   if (momentum != getVelocityAttr().operator bool() || momentum != bool(getCoefficients()))
     return emitOpError("velocity and coefficients are there exactly when momentum is not zero");
   if (getNesterov() && !momentum)
     return emitOpError("nesterov needs momentum");
-  return success();
+  return momentum ? verifyCoefficients(*this) : success();
 }
 
 template <typename Adam> static SmallVector<FlatSymbolRefAttr> adamVariables(Adam op) {
@@ -74,15 +82,8 @@ static void emitAdam(Adam op, const Formula &f, Value p, Value g, ValueRange ope
   results.append({f.sub(p, f.mul(operands[1], f.div(m, denominator))), m, v});
 }
 
-template <typename Adam> static LogicalResult verifyAdam(Adam op) {
-  for (APFloat beta : {op.getBeta1(), op.getBeta2()})
-    if (!(beta.convertToFloat() >= 0 && beta.convertToFloat() < 1))
-      return op.emitOpError() << "betas must be in [0, 1), got " << beta.convertToFloat();
-  return success();
-}
-
 SmallVector<FlatSymbolRefAttr> AdamOp::getVariables() { return adamVariables(*this); }
-LogicalResult AdamOp::verify() { return verifyAdam(*this); }
+LogicalResult AdamOp::verify() { return verifyCoefficients(*this); }
 void AdamOp::emitUpdate(OpBuilder &b, Location loc, ValueRange operands, ValueRange variables,
                         SmallVectorImpl<Value> &results) {
   Formula f{b, loc};
@@ -93,7 +94,7 @@ void AdamOp::emitUpdate(OpBuilder &b, Location loc, ValueRange operands, ValueRa
 }
 
 SmallVector<FlatSymbolRefAttr> AdamWOp::getVariables() { return adamVariables(*this); }
-LogicalResult AdamWOp::verify() { return verifyAdam(*this); }
+LogicalResult AdamWOp::verify() { return verifyCoefficients(*this); }
 void AdamWOp::emitUpdate(OpBuilder &b, Location loc, ValueRange operands, ValueRange variables,
                          SmallVectorImpl<Value> &results) {
   Formula f{b, loc};

@@ -5,25 +5,67 @@ using namespace mlir;
 
 namespace gc {
 
+static LogicalResult verifyName(Operation *op, StringRef name) {
+  std::string fault = faultOfName(name);
+  return fault.empty() ? success() : LogicalResult(op->emitOpError(fault));
+}
+
+// Whether each axis of `shape` is the product of a run of axes of `split`.
+static bool splits(ArrayRef<int64_t> shape, ArrayRef<int64_t> split) {
+  for (int64_t axis : shape) {
+    int64_t product = 1;
+    for (; product < axis && !split.empty(); split = split.drop_front())
+      product *= split.front();
+    if (product != axis)
+      return false;
+  }
+  return llvm::all_of(split, [](int64_t rest) { return rest == 1; });
+}
+
 LogicalResult ParameterOp::verify() {
+  if (failed(verifyName(*this, getSymName())))
+    return failure();
   auto type = cast<RankedTensorType>(getType());
   auto split = getFileSplit(), permutation = getFilePermutation(), shape = getFileShape();
   if (split.has_value() != permutation.has_value() || split.has_value() != shape.has_value())
     return emitOpError("file_shape, file_split and file_permutation come together");
   if (!split)
     return success();
-  auto product = [](ArrayRef<int64_t> dims) {
-    int64_t n = 1;
-    for (int64_t d : dims)
-      n *= d;
-    return n;
+  auto hasAll = [&](ArrayRef<int64_t> dims) {
+    return boundedProduct(dims, kLargestBytes) == type.getNumElements();
   };
-  if (product(*split) != type.getNumElements() || product(*shape) != type.getNumElements())
+  if (!hasAll(*split) || !hasAll(*shape))
     return emitOpError() << "file_shape and file_split must have the " << type.getNumElements()
                          << " elements of " << type;
   if (permutation->size() != split->size())
     return emitOpError("file_permutation must name each axis of file_split once");
-  return verifyDimensions(*this, *permutation, split->size());
+  if (failed(verifyDimensions(*this, *permutation, split->size())))
+    return failure();
+  if (!splits(*shape, *split))
+    return emitOpError("file_split must split the axes of file_shape");
+  SmallVector<int64_t> permuted;
+  for (int64_t axis : *permutation)
+    permuted.push_back((*split)[axis]);
+  if (!splits(type.getShape(), permuted))
+    return emitOpError() << "file_split in the order of file_permutation must have the axes of "
+                         << type;
+  return success();
+}
+
+LogicalResult StateOp::verify() {
+  if (failed(verifyName(*this, getSymName())))
+    return failure();
+  auto type = cast<RankedTensorType>(getType());
+  bool counts = type.getElementType().isInteger();
+  if (counts && getInit().getKind() != InitKind::Constant)
+    return emitOpError("of integers must begin with a constant");
+  if (getRole() == StateRole::Generator &&
+      type != RankedTensorType::get({2}, IntegerType::get(getContext(), 64)))
+    return emitOpError() << "holds (seed, step) of the generator: expected tensor<2xi64>, got "
+                         << type;
+  if (counts && (getRole() == StateRole::RunningStatistic || getRole() == StateRole::Optimizer))
+    return emitOpError() << "of a model or optimizer must have f32 elements, got " << type;
+  return success();
 }
 
 // The variable `symbol` names must exist and have type `type`.

@@ -9,7 +9,7 @@ func.func @cross_entropy_samples(%x: tensor<8x10xf32>, %l: tensor<7xi32>) {
 // -----
 
 func.func @cross_entropy_labels(%x: tensor<8x10xf32>, %l: tensor<8xi64>) {
-  // expected-error @below {{operand #1 must be 1D tensor of 32-bit signless integer values, but got 'tensor<8xi64>'}}
+  // expected-error @below {{operand #1 must be 1D tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit signless integer values, but got 'tensor<8xi64>'}}
   %y:2 = gc.cross_entropy %x, %l : (tensor<8x10xf32>, tensor<8xi64>) -> (tensor<f32>, tensor<8xf32>)
   return
 }

@@ -120,7 +120,7 @@ func.func @sgd_nesterov(%x: tensor<4xf32>) {
 
 gc.parameter @p : tensor<4xf32> = #gc.init<constant, [0.0]>
 func.func @adam_betas(%x: tensor<4xf32>, %c: tensor<2xf32>) {
-  // expected-error @below {{betas must be in [0, 1), got 1.0}}
+  // expected-error @below {{attribute 'beta2' failed to satisfy constraint: 32-bit float attribute that is in [0, 1)}}
   gc.adam @p moments @p, @p, %x, %c {lr = 0.1 : f32, beta1 = 0.5 : f32, beta2 = 1.0 : f32, epsilon = 0.1 : f32, weight_decay = 0.0 : f32} : (tensor<4xf32>, tensor<2xf32>) -> ()
   return
 }

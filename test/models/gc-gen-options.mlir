@@ -40,3 +40,7 @@
 // RUN: sh -c 'gc-gen mnist 2>&1 >/dev/full; echo "code $?"' | FileCheck %s --check-prefix=FULL
 // FULL: gc-gen: cannot write to standard output: No space left on device
 // FULL-NEXT: code 1
+// RUN: %exits 2 gc-gen cnn11 --image=65536 --batch=65536 2>&1 | FileCheck %s --check-prefix=LARGE
+// LARGE: gc-gen: these sizes make a tensor of more than 1099511627776 bytes ({{.*}}): use a smaller batch or image
+// RUN: %exits 2 gc-gen encoder --layers=65536 2>&1 | FileCheck %s --check-prefix=LAYERS
+// LAYERS: gc-gen: --layers=65536 is out of range: use 1 to 4096

@@ -1,17 +1,104 @@
 //===- main.cpp - gc-opt: passes on IR ------------------------------------===//
+//
+// MLIR's own driver, with our dialect and passes, behind the same door as the other tools: the text is
+// looked at before it is parsed, and the exit codes are those of all tools.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/ModelText.h"
 #include "compiler/Pipeline.h"
 #include "dialects/Gc.h"
-#include "passes/Passes.h"
+#include "mlir/Debug/Counter.h"
+#include "mlir/IR/AsmState.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllPasses.h"
+#include "mlir/Pass/PassInstrumentation.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Support/FileUtilities.h"
+#include "mlir/Support/Timing.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "passes/Passes.h"
+#include "passes/Rematerialize.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+using namespace mlir;
+
+namespace {
+
+enum ExitCode { Done = 0, RunFailed = 1, BadInput = 2, NoBudget = 3 };
+
+int fail(const llvm::Twine &reason, ExitCode code) {
+  llvm::errs() << "gc-opt: " << reason << "\n";
+  return code;
+}
+
+llvm::cl::opt<std::string> inputName(llvm::cl::Positional, llvm::cl::desc("<input file>"),
+                                     llvm::cl::init("-"));
+llvm::cl::opt<std::string> outputName("o", llvm::cl::desc("Output filename"),
+                                      llvm::cl::value_desc("filename"), llvm::cl::init("-"));
+
+/// MLIR's own function would end the process with 1. False: the options are bad, and it was said.
+bool parseOptions(int argc, char **argv, DialectRegistry &registry) {
+  MlirOptMainConfig::registerCLOptions(registry);
+  registerAsmPrinterCLOptions();
+  registerMLIRContextCLOptions();
+  registerPassManagerCLOptions();
+  registerDefaultTimingManagerCLOptions();
+  tracing::DebugCounter::registerCLOptions();
+  llvm::cl::SetVersionPrinter([](llvm::raw_ostream &out) { out << "gc-opt " GC_VERSION "\n"; });
+  return llvm::cl::ParseCommandLineOptions(argc, argv, "gc-opt: passes on gc IR\n", &llvm::errs());
+}
+
+/// Notices where a budget cannot be met: the driver only says that some pass has failed.
+struct BudgetWatch : PassInstrumentation {
+  explicit BudgetWatch(bool &missed) : missed(missed) {}
+  void runAfterPassFailed(Pass *pass, Operation *) override { missed |= gc::missedBudget(pass); }
+  bool &missed;
+};
+
+} // namespace
 
 int main(int argc, char **argv) {
-  mlir::DialectRegistry registry;
-  mlir::registerAllDialects(registry);
+  llvm::InitLLVM init(argc, argv);
+  DialectRegistry registry;
+  registerAllDialects(registry);
   gc::registerGcDialects(registry);
-  mlir::registerAllPasses();
+  registerAllPasses();
   gc::registerGcPasses();
   gc::registerTrainPipeline();
-  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "gc optimizer driver\n", registry));
+  if (!parseOptions(argc, argv, registry))
+    return BadInput;
+
+  MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
+  if (config.shouldShowDialects() || config.shouldListPasses())
+    return failed(MlirOptMain(argc, argv, inputName, outputName, registry)) ? RunFailed : Done;
+  bool budgetMissed = false;
+  config.setPassPipelineSetupFn([&, parsed = config](PassManager &passes) {
+    passes.addInstrumentation(std::make_unique<BudgetWatch>(budgetMissed));
+    return parsed.setupPassPipeline(passes);
+  });
+
+  std::string error;
+  std::unique_ptr<llvm::MemoryBuffer> input = openInputFile(inputName, &error);
+  if (!input)
+    return fail(error, BadInput);
+  if (std::string fault = gc::refuseModelText(input->getBuffer(), input->getBufferIdentifier());
+      !fault.empty())
+    return fail(fault, BadInput);
+  std::unique_ptr<llvm::ToolOutputFile> output = openOutputFile(outputName, &error);
+  if (!output)
+    return fail(error, BadInput);
+
+  if (failed(MlirOptMain(output->os(), std::move(input), registry, config)))
+    return budgetMissed ? NoBudget : BadInput;
+  output->os().flush();
+  if (output->os().has_error()) {
+    std::string reason = output->os().error().message();
+    output->os().clear_error(); // else the destructor aborts
+    return fail("cannot write '" + outputName + "': " + reason, RunFailed);
+  }
+  output->keep();
+  return Done;
 }

@@ -1,0 +1,27 @@
+//===- ModelText.h - is a text fit for MLIR's parser ------------*- C++ -*-===//
+//
+// MLIR's parser, verifier and printer descend into brackets by recursion and read a shape anew for each
+// of its dimensions: a hostile text would end them by a stack overflow, or never. One look over the
+// text comes before.
+//
+//===----------------------------------------------------------------------===//
+#ifndef GC_COMPILER_MODELTEXT_H
+#define GC_COMPILER_MODELTEXT_H
+
+#include "llvm/ADT/StringRef.h"
+#include <string>
+
+namespace gc {
+
+/// How deep brackets may nest, those inside the aliases that stand between them counted too.
+inline constexpr unsigned kDeepestNesting = 256;
+/// How long a word (a name, a number, a shape) may be.
+inline constexpr unsigned kLongestWord = 4096;
+
+/// Why `text` cannot be given to the parser, as "name:line:column: reason"; empty if it can. Bytecode
+/// cannot: its reader was not made for input that nobody vouches for.
+std::string refuseModelText(llvm::StringRef text, llvm::StringRef name);
+
+} // namespace gc
+
+#endif
