@@ -303,7 +303,14 @@ Result<std::unique_ptr<Session>> Session::create(const PlanFile &plan,
   // Phase one: code and primitives. What grows here is the libraries' own.
   uint64_t atStart = readProcessMemory().resident;
   std::string name = options.device.empty() ? plan->target()->device()->str() : options.device;
-  int threads = options.threads ? options.threads : static_cast<int>(plan->target()->threads());
+  // Generated kernels split their work by the team, and with it their sums: another one, other bits.
+  int planned = static_cast<int>(plan->target()->threads());
+  if (name == "cpu" && planned && options.threads && options.threads != planned)
+    return deviceError("the plan was compiled for " + std::to_string(planned) +
+                       " threads, not for " + std::to_string(options.threads) +
+                       "; leave --threads out, or compile it with --threads=" +
+                       std::to_string(options.threads));
+  int threads = options.threads ? options.threads : planned;
   auto device = hal::createDevice(name, {.threads = threads});
   if (!device)
     return device.error();

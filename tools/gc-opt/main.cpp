@@ -18,10 +18,12 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "passes/Passes.h"
 #include "passes/Rematerialize.h"
+#include "runtime/process/AtomicFile.h"
+#include "runtime/process/OutputCheck.h"
+#include "runtime/process/StandardStreams.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 using namespace mlir;
 
@@ -29,10 +31,11 @@ namespace {
 
 enum ExitCode { Done = 0, RunFailed = 1, BadInput = 2, NoBudget = 3 };
 
-int fail(const llvm::Twine &reason, ExitCode code) {
+int fail(const llvm::Twine &reason, int code) {
   llvm::errs() << "gc-opt: " << reason << "\n";
   return code;
 }
+int fail(const gc::runtime::Error &error) { return fail(error.message, error.exitCode()); }
 
 llvm::cl::opt<std::string> inputName(llvm::cl::Positional, llvm::cl::desc("<input file>"),
                                      llvm::cl::init("-"));
@@ -58,10 +61,7 @@ struct BudgetWatch : PassInstrumentation {
   bool &missed;
 };
 
-} // namespace
-
-int main(int argc, char **argv) {
-  llvm::InitLLVM init(argc, argv);
+int optimize(int argc, char **argv) {
   DialectRegistry registry;
   registerAllDialects(registry);
   gc::registerGcDialects(registry);
@@ -80,6 +80,11 @@ int main(int argc, char **argv) {
     return parsed.setupPassPipeline(passes);
   });
 
+  bool isPrinted = outputName == "-";
+  if (gc::runtime::Result<void> fine = gc::runtime::checkOutputs(
+          {{"-o", isPrinted ? "" : outputName.getValue()}}, {{"the input", inputName == "-" ? "/dev/stdin" : inputName.getValue()}});
+      !fine)
+    return fail(fine.error());
   std::string error;
   std::unique_ptr<llvm::MemoryBuffer> input = openInputFile(inputName, &error);
   if (!input)
@@ -87,18 +92,25 @@ int main(int argc, char **argv) {
   if (std::string fault = gc::refuseModelText(input->getBuffer(), input->getBufferIdentifier());
       !fault.empty())
     return fail(fault, BadInput);
-  std::unique_ptr<llvm::ToolOutputFile> output = openOutputFile(outputName, &error);
-  if (!output)
-    return fail(error, BadInput);
-
-  if (failed(MlirOptMain(output->os(), std::move(input), registry, config)))
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  bool isDone = succeeded(MlirOptMain(out, std::move(input), registry, config));
+  if (isPrinted)
+    std::fwrite(text.data(), 1, text.size(), stdout);
+  if (!isDone)
     return budgetMissed ? NoBudget : BadInput;
-  output->os().flush();
-  if (output->os().has_error()) {
-    std::string reason = output->os().error().message();
-    output->os().clear_error(); // else the destructor aborts
-    return fail("cannot write '" + outputName + "': " + reason, RunFailed);
-  }
-  output->keep();
+  if (!isPrinted)
+    if (gc::runtime::Result<void> written = gc::runtime::writeFileAtomically(outputName, text);
+        !written)
+      return fail(written.error());
   return Done;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  gc::runtime::prepareProcess();
+  return gc::runtime::finishStandardOutput("gc-opt", optimize(argc, argv),
+                                           gc::runtime::PrintedText::IsTheResult);
 }
