@@ -61,7 +61,7 @@ TEST_F(CudaCodegenTest, MathIsExactArithmeticOnEveryTarget) {
     CodegenOptions options;
     options.device = &device;
     options.assemble = false;
-    FailureOr<KernelImages> images = compile(math, options);
+    FailureOr<KernelImages> images = compile(mathFunctions, options);
     ASSERT_TRUE(succeeded(images)) << messages;
     const std::string &ptx = images->images[0].ptx;
     EXPECT_EQ(count(ptx, std::string(R"(\.target )") + device.target + "\n"), 1);
@@ -105,7 +105,7 @@ TEST_F(CudaCodegenTest, EveryTargetAssemblesWithoutSpills) {
     CodegenOptions options;
     options.device = &device;
     FailureOr<KernelImages> images =
-        compile(elementwise + transpose + warpSum + dynamicShared + math + matmul, options);
+        compile(elementwise + transpose + warpSum + dynamicShared + mathFunctions + matmul, options);
     ASSERT_TRUE(succeeded(images)) << messages;
     if (images->images[0].cubin.empty())
       GTEST_SKIP() << images->assembler;

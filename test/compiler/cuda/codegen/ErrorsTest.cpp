@@ -59,7 +59,7 @@ TEST_F(CudaCodegenErrorsTest, UndefinedSymbolIsNamed) {
 }
 
 TEST_F(CudaCodegenErrorsTest, UnknownMathFunction) {
-  expectIn(errorOf(replace(math, "math.tanh", "math.asin")), "has no expansion");
+  expectIn(errorOf(replace(mathFunctions, "math.tanh", "math.asin")), "has no expansion");
 }
 
 TEST_F(CudaCodegenErrorsTest, LoopThatCannotBeUnrolled) {

@@ -101,7 +101,7 @@ inline const std::string dynamicShared = R"(
   })";
 
 // Every function that kernels use.
-inline const std::string math = R"(
+inline const std::string mathFunctions = R"(
   gpu.func @math(%x: memref<128xf32>, %y: memref<128xf32>) kernel
       attributes {known_block_size = array<i32: 32, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
     %t = gpu.thread_id x
