@@ -69,24 +69,10 @@ bool AtomicFile::openNamed() {
   return false;
 }
 
-bool AtomicFile::isStreamAt(const std::string &path) {
-  struct stat status;
-  return ::stat(path.c_str(), &status) == 0 &&
-         (S_ISCHR(status.st_mode) || S_ISFIFO(status.st_mode));
-}
-
 Result<AtomicFile> AtomicFile::create(const std::string &path, Naming naming) {
   if (path.empty())
     return badInput("cannot write to an empty file name");
   AtomicFile file;
-  if (isStreamAt(path)) {
-    file.path = path;
-    file.isStream = true;
-    file.fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (file.fd < 0)
-      return badInput(fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
-    return file;
-  }
   struct stat status;
   mode_t mode = 0;
   bool exists = ::stat(path.c_str(), &status) == 0;
@@ -108,7 +94,7 @@ Result<AtomicFile> AtomicFile::create(const std::string &path, Naming naming) {
 }
 
 AtomicFile::AtomicFile(AtomicFile &&other) noexcept
-    : path(std::move(other.path)), isStream(other.isStream), partial(std::exchange(other.partial, "")),
+    : path(std::move(other.path)), partial(std::exchange(other.partial, "")),
       removedOnSignal(std::move(other.removedOnSignal)), fd(std::exchange(other.fd, -1)) {}
 
 AtomicFile::~AtomicFile() {
@@ -164,11 +150,6 @@ bool AtomicFile::link() {
 }
 
 Result<void> AtomicFile::commit() {
-  if (isStream) {
-    if (::close(std::exchange(fd, -1)) != 0)
-      return writeError(path);
-    return {};
-  }
   if (::fsync(fd) != 0)
     return writeError(path);
   if (partial.empty() ? !link() : ::rename(partial.c_str(), path.c_str()) != 0)

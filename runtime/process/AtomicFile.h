@@ -5,8 +5,7 @@
 // Where the file system can (O_TMPFILE: ext4, xfs, btrfs, tmpfs, ...), the file has no name before
 // it is whole, so that nothing is left behind however the process ends. Elsewhere it is
 // `.NAME.gc-partial`, which is removed on failures and on signals that can be caught; the next
-// writer takes a stale one over. Devices and pipes (/dev/null, /dev/stdout) hold nothing that could
-// be lost: they are written straight.
+// writer takes a stale one over.
 #ifndef GC_RUNTIME_PROCESS_ATOMICFILE_H
 #define GC_RUNTIME_PROCESS_ATOMICFILE_H
 
@@ -23,9 +22,6 @@ namespace gc::runtime {
 class AtomicFile {
 public:
   enum class Naming { NamelessWherePossible, AlwaysNamed };
-
-  /// Whether the name is that of a device or a pipe.
-  static bool isStreamAt(const std::string &path);
 
   /// Fails (bad input) where the directory is missing or not writable. A symbolic link is followed.
   static Result<AtomicFile> create(const std::string &path,
@@ -49,7 +45,6 @@ private:
   bool link();
 
   std::string path;
-  bool isStream = false;       // a device or a pipe
   std::string partial;         // the name that it has until commit(); empty: none
   TemporaryName removedOnSignal;
   int fd = -1;

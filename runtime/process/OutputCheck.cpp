@@ -81,9 +81,6 @@ void addStandardStream(std::vector<Place> &places, int stream, const char *name)
 Result<void> checkFile(const NamedPath &output) {
   const std::string what = describe(output, output.path);
   struct stat status;
-  // Not opened: the reader of a pipe would see its end.
-  if (AtomicFile::isStreamAt(output.path) && ::access(output.path.c_str(), W_OK) == 0)
-    return {};
   if (::stat(output.path.c_str(), &status) == 0) {
     if (!S_ISREG(status.st_mode))
       return badInput(fmt::format("{}: it exists and is not a regular file", what));

@@ -22,6 +22,7 @@
 #include "runtime/process/OutputCheck.h"
 #include "runtime/process/StandardStreams.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -61,6 +62,27 @@ struct BudgetWatch : PassInstrumentation {
   bool &missed;
 };
 
+/// Whether it is a device or a pipe, such as /dev/null: what is written there replaces nothing.
+bool isStreamAt(llvm::StringRef path) {
+  llvm::sys::fs::file_status status;
+  if (llvm::sys::fs::status(path, status))
+    return false;
+  return status.type() == llvm::sys::fs::file_type::character_file ||
+         status.type() == llvm::sys::fs::file_type::fifo_file;
+}
+
+int writeStream(llvm::StringRef path, llvm::StringRef text) {
+  std::error_code failure;
+  llvm::raw_fd_ostream stream(path, failure);
+  if (!failure) {
+    stream << text;
+    stream.close();
+    failure = stream.error();
+    stream.clear_error(); // else the destructor aborts
+  }
+  return failure ? fail("cannot write '" + path + "': " + failure.message(), RunFailed) : Done;
+}
+
 int optimize(int argc, char **argv) {
   DialectRegistry registry;
   registerAllDialects(registry);
@@ -80,9 +102,9 @@ int optimize(int argc, char **argv) {
     return parsed.setupPassPipeline(passes);
   });
 
-  bool isPrinted = outputName == "-";
+  bool isPrinted = outputName == "-", isStream = isStreamAt(outputName);
   if (gc::runtime::Result<void> fine = gc::runtime::checkOutputs(
-          {{"-o", isPrinted ? "" : outputName.getValue()}}, {{"the input", inputName == "-" ? "/dev/stdin" : inputName.getValue()}});
+          {{"-o", isPrinted || isStream ? "" : outputName.getValue()}}, {{"the input", inputName == "-" ? "/dev/stdin" : inputName.getValue()}});
       !fine)
     return fail(fine.error());
   std::string error;
@@ -99,6 +121,8 @@ int optimize(int argc, char **argv) {
     std::fwrite(text.data(), 1, text.size(), stdout);
   if (!isDone)
     return budgetMissed ? NoBudget : BadInput;
+  if (isStream)
+    return writeStream(outputName, text);
   if (!isPrinted)
     if (gc::runtime::Result<void> written = gc::runtime::writeFileAtomically(outputName, text);
         !written)
