@@ -65,11 +65,15 @@ private:
       defined = alias;
       open = 0;
       depthOf[alias] = 1;
+      sizeOf[alias] = 1;
       return;
     }
     auto found = depthOf.find(alias);
-    if (found != depthOf.end() && alias != defined)
-      reach(begin, open + found->second);
+    if (found == depthOf.end() || alias == defined)
+      return;
+    reach(begin, open + found->second);
+    if (!defined.empty() && (sizeOf[defined] += sizeOf[alias]) > kLargestAlias)
+      refuse(begin, "an alias stands for more than " + std::to_string(kLargestAlias) + " others");
   }
 
   void takeBracket(char c) {
@@ -80,6 +84,10 @@ private:
     // The line after an alias is complete belongs to nobody.
     else if (c == '\n' && open == 0)
       defined = "";
+    if (StringRef("+-*").contains(c) && ++signs > kMostSigns)
+      refuse(at, "an expression has more than " + std::to_string(kMostSigns) + " signs");
+    else if (StringRef(",={}").contains(c))
+      signs = 0;
     ++at;
   }
 
@@ -100,8 +108,10 @@ private:
   StringRef text, name;
   size_t at = 0;
   unsigned open = 0;                  // brackets
+  unsigned signs = 0;                 // of arithmetic since the last expression's end
   StringRef defined;                  // the alias whose definition this is
   llvm::StringMap<unsigned> depthOf;  // of each alias so far
+  llvm::StringMap<uint64_t> sizeOf;   // of each alias, written out
   std::string fault;
 };
 

@@ -9,6 +9,7 @@
 #define GC_COMPILER_MODELTEXT_H
 
 #include "llvm/ADT/StringRef.h"
+#include <cstdint>
 #include <string>
 
 namespace gc {
@@ -17,6 +18,10 @@ namespace gc {
 inline constexpr unsigned kDeepestNesting = 256;
 /// How long a word (a name, a number, a shape) may be.
 inline constexpr unsigned kLongestWord = 4096;
+/// Signs of arithmetic in one expression (affine maps): the parser calls itself for each.
+inline constexpr unsigned kMostSigns = 1000;
+/// What one alias stands for when all aliases in it are written out.
+inline constexpr uint64_t kLargestAlias = 1'000'000;
 
 /// Why `text` cannot be given to the parser, as "name:line:column: reason"; empty if it can. Bytecode
 /// cannot: its reader was not made for input that nobody vouches for.

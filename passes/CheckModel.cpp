@@ -134,6 +134,11 @@ public:
   LogicalResult check(Operation &op) {
     if (!isa<func::ReturnOp>(op) && !isa_and_nonnull<GcDialect>(op.getDialect()))
       return op.emitError("'") << op.getName() << "' is not an op of gc: a model has gc ops alone";
+    if (isa<func::ReturnOp>(op))
+      for (NamedAttribute attribute : op.getDiscardableAttrs())
+        if (!attribute.getName().getValue().contains('.'))
+          return op.emitError("'") << op.getName() << "' has no attribute '"
+                                   << attribute.getName().getValue() << "'";
     if (isa<UpdateOpInterface, GradientOp, AccumulateProductOp>(op))
       return op.emitOpError("belongs to a step, which passes make of a model");
     return llvm::TypeSwitch<Operation *, LogicalResult>(&op)

@@ -47,6 +47,9 @@ def check_teams(folder, model):
                     "OMP_PLACES={0}", "OMP_NESTED=false"):
         outcome, found = weights(folder, plan, **dict([setting.split("=", 1)]))
         expect(outcome.code == 0 and found == expected, f"{model}: {setting} changes no bit", outcome)
+    outcome, found = weights(folder, plan, OMP_STACKSIZE="16k")
+    expect(outcome.code == 4 and not found and "OMP_STACKSIZE" in outcome.errors,
+           f"{model}: a stack too small for kernels is refused with its name", outcome)
     outcome, found = weights(folder, plan, OMP_THREAD_LIMIT="1")
     expect(outcome.code == 4 and not found and "OMP_THREAD_LIMIT" in outcome.errors,
            f"{model}: OMP_THREAD_LIMIT=1 is refused with its name", outcome)

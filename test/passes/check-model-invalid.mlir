@@ -336,3 +336,14 @@ func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.inp
   %loss, %lse = gc.cross_entropy %y, %l : (tensor<8x3xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
   return %loss, %lse : tensor<f32>, tensor<8xf32>
 }
+
+// -----
+
+gc.parameter @w : tensor<3x4xf32> = #gc.init<constant, [0.0]>
+func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.input = "l"}) -> (tensor<f32> {gc.output = "loss"}) {
+  %w = gc.read @w : tensor<3x4xf32>
+  %y = gc.linear %x, %w : (tensor<8x4xf32>, tensor<3x4xf32>) -> tensor<8x3xf32>
+  %loss, %lse = gc.cross_entropy %y, %l : (tensor<8x3xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
+  // expected-error @below {{'func.return' has no attribute 'scale'}}
+  return {scale = 2.0 : f32} %loss : tensor<f32>
+}

