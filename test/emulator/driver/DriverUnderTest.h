@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <filesystem>
@@ -65,10 +66,11 @@ protected:
   void SetUp() override {
     // The child of a death test begins here too, but never comes to TearDown: it uses its parent's.
     const char *parents = std::getenv("GC_TEST_EMULATOR_FOLDER");
+    std::string name = testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::replace(name.begin(), name.end(), '/', '-'); // of a parameter: else a folder below another
     folder = parents ? std::filesystem::path(parents)
                      : std::filesystem::temp_directory_path() /
-                           ("gc-emulator-" + std::to_string(getpid()) + "-" +
-                            testing::UnitTest::GetInstance()->current_test_info()->name());
+                           ("gc-emulator-" + std::to_string(getpid()) + "-" + name);
     std::filesystem::create_directories(folder);
     setEnvironment("GC_TEST_EMULATOR_FOLDER", folder.string());
     setEnvironment("GC_EMULATOR_LOG", (folder / "log").string());
