@@ -123,8 +123,8 @@ public:
   std::vector<OwningOpRef<ModuleOp>> modules;
   std::vector<size_t> moduleOf; // of each plan
   std::vector<bool> leanOf;     // whether a module's ops were chosen for little scratch
-  std::string rejected; // why there are not more
-  std::string error;    // why there is none, where the diagnostics do not tell
+  std::string rejected;         // why there are not more
+  std::string error;            // why there is none, where the diagnostics do not tell
 
 private:
   // Smaller micro-batches only cost when nothing needs to be recomputed any more.
@@ -135,8 +135,8 @@ private:
            last.arenaBytes(last.keepEverything()) <= static_cast<int64_t>(options.budgetBytes);
   }
 
-  // With ops that are fast and, where memory is short and the target has them, with others that need
-  // less scratch.
+  // With ops that are fast and, where memory is short and the target has them, with others that
+  // need less scratch.
   bool add(int64_t parts) {
     if (!addModule(parts, /*lean=*/false))
       return false;
@@ -158,7 +158,8 @@ private:
       return false;
     if (std::optional<Roofline> roofline = target->roofline())
       roofline->set(*module);
-    error = setCosts(*module, options.costs, {parts, options.device == "cpu" ? options.threads : 0});
+    error =
+        setCosts(*module, options.costs, {parts, options.device == "cpu" ? options.threads : 0});
     if (!error.empty())
       return false;
     plans.emplace_back(*module, *train, parts, costs, memory);
@@ -181,9 +182,11 @@ private:
                  (error.empty() ? trial.text() : std::exchange(error, "")) + "\n";
       return false;
     }
-    if (auto mixing = modules.back()->getOperation()->getAttrOfType<StringAttr>(kMixesSamplesAttr)) {
-      rejected = "  more micro-batches would change the result, because samples of a batch meet in " +
-                 mixing.str() + " (say --accumulate=K to have them all the same)\n";
+    if (auto mixing =
+            modules.back()->getOperation()->getAttrOfType<StringAttr>(kMixesSamplesAttr)) {
+      rejected =
+          "  more micro-batches would change the result, because samples of a batch meet in " +
+          mixing.str() + " (say --accumulate=K to have them all the same)\n";
       removeLast();
       return false;
     }
@@ -278,8 +281,7 @@ CompileResult compileModel(const std::string &text, const std::string &name,
                       decision.error + (rejected.empty() ? "" : "\n" + rejected.str()));
   }
   if (options.explain)
-    result.explanation =
-        explainDecision(decision, candidates.plans, options, candidates.rejected);
+    result.explanation = explainDecision(decision, candidates.plans, options, candidates.rejected);
   StepPlans &plans = candidates.plans[decision.candidate];
   reportDecision(decision, plans, options, report);
   report["choose_seconds"] = secondsSince(start);

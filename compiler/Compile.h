@@ -15,9 +15,9 @@ namespace gc {
 struct CompileOptions {
   std::string device = "cpu";
   // CUDA.
-  std::string target;                // sm_80 ...
-  std::string cudaLibrary = "auto"; // cudnn where it is there; cudnn; none: all is generated
-  bool allowTf32 = false;            // engines that round f32 operands
+  std::string target;                 // sm_80 ...
+  std::string cudaLibrary = "auto";   // cudnn where it is there; cudnn; none: all is generated
+  bool allowTf32 = false;             // engines that round f32 operands
   bool allowNondeterministic = false; // engines whose bits may differ from run to run
   // The optimizer; defaults are PyTorch's.
   std::string optimizer = "sgd";
@@ -33,8 +33,8 @@ struct CompileOptions {
   long accumulate = 1; // micro-batches in a step
   bool accumulateAuto = false;
   std::string remat = "none";
-  uint64_t budgetBytes = 0; // 0: none
-  std::string costs;        // profile of measured seconds
+  uint64_t budgetBytes = 0;   // 0: none
+  std::string costs;          // profile of measured seconds
   bool keepGradients = false; // so that they can be dumped
   bool evaluate = false;      // also an inference-mode command list
   int threads = 0;            // that will run the plan; 0: all of this machine
@@ -46,12 +46,12 @@ struct CompileOptions {
 
 struct CompileResult {
   std::vector<uint8_t> plan;
-  std::string report; // JSON
-  int exitCode = 0;   // the tools end with it; README.md lists the codes
-  std::string error;  // every diagnostic, one a line, when exitCode is not 0
-  std::string check;  // what the replay has proven, when it was asked for
+  std::string report;      // JSON
+  int exitCode = 0;        // the tools end with it; README.md lists the codes
+  std::string error;       // every diagnostic, one a line, when exitCode is not 0
+  std::string check;       // what the replay has proven, when it was asked for
   std::string explanation; // what was decided and why, when it was asked for
-  std::string warnings; // every diagnostic, one a line, when exitCode is 0
+  std::string warnings;    // every diagnostic, one a line, when exitCode is 0
 };
 
 /// Compiles the text of a module. `name` names the file in messages. Needs neither data nor device.

@@ -14,7 +14,8 @@ static bool livesAt(const plan::BufferT &buffer, int command) {
 }
 
 plan::MemoryT memoryAtPeak(const plan::PlanT &plan, uint64_t lowerBound) {
-  size_t commands = plan.micro_batch->commands.size() + (plan.step ? plan.step->commands.size() : 0);
+  size_t commands =
+      plan.micro_batch->commands.size() + (plan.step ? plan.step->commands.size() : 0);
   // Differences of live bytes from one command to the next.
   std::vector<int64_t> change(commands + 1, 0);
   for (const auto &buffer : plan.buffers)

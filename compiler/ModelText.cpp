@@ -54,8 +54,8 @@ private:
     return text.slice(begin, at);
   }
 
-  // `#name` and `!name` stand for what `#name = ...` has said at the beginning of a line, so they are
-  // as deep as that.
+  // `#name` and `!name` stand for what `#name = ...` has said at the beginning of a line, so they
+  // are as deep as that.
   void takeAlias() {
     size_t begin = at++;
     takeWord();
@@ -107,11 +107,11 @@ private:
 
   StringRef text, name;
   size_t at = 0;
-  unsigned open = 0;                  // brackets
-  unsigned signs = 0;                 // of arithmetic since the last expression's end
-  StringRef defined;                  // the alias whose definition this is
-  llvm::StringMap<unsigned> depthOf;  // of each alias so far
-  llvm::StringMap<uint64_t> sizeOf;   // of each alias, written out
+  unsigned open = 0;                 // brackets
+  unsigned signs = 0;                // of arithmetic since the last expression's end
+  StringRef defined;                 // the alias whose definition this is
+  llvm::StringMap<unsigned> depthOf; // of each alias so far
+  llvm::StringMap<uint64_t> sizeOf;  // of each alias, written out
   std::string fault;
 };
 

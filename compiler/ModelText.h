@@ -1,8 +1,8 @@
 //===- ModelText.h - is a text fit for MLIR's parser ------------*- C++ -*-===//
 //
-// MLIR's parser, verifier and printer descend into brackets by recursion and read a shape anew for each
-// of its dimensions: a hostile text would end them by a stack overflow, or never. One look over the
-// text comes before.
+// MLIR's parser, verifier and printer descend into brackets by recursion and read a shape anew for
+// each of its dimensions: a hostile text would end them by a stack overflow, or never. One look
+// over the text comes before.
 //
 //===----------------------------------------------------------------------===//
 #ifndef GC_COMPILER_MODELTEXT_H
@@ -23,8 +23,8 @@ inline constexpr unsigned kMostSigns = 1000;
 /// What one alias stands for when all aliases in it are written out.
 inline constexpr uint64_t kLargestAlias = 1'000'000;
 
-/// Why `text` cannot be given to the parser, as "name:line:column: reason"; empty if it can. Bytecode
-/// cannot: its reader was not made for input that nobody vouches for.
+/// Why `text` cannot be given to the parser, as "name:line:column: reason"; empty if it can.
+/// Bytecode cannot: its reader was not made for input that nobody vouches for.
 std::string refuseModelText(llvm::StringRef text, llvm::StringRef name);
 
 } // namespace gc

@@ -50,8 +50,7 @@ struct TrainPipelineOptions : PassPipelineOptions<TrainPipelineOptions> {
                                 llvm::cl::init("sgd")};
   Option<double> lr{*this, "lr", llvm::cl::desc("learning rate"), llvm::cl::init(1e-3)};
   Option<double> momentum{*this, "momentum", llvm::cl::desc("sgd: momentum"), llvm::cl::init(0)};
-  Option<double> dampening{*this, "dampening", llvm::cl::desc("sgd: dampening"),
-                           llvm::cl::init(0)};
+  Option<double> dampening{*this, "dampening", llvm::cl::desc("sgd: dampening"), llvm::cl::init(0)};
   Option<bool> nesterov{*this, "nesterov", llvm::cl::desc("sgd: Nesterov momentum"),
                         llvm::cl::init(false)};
   Option<double> weightDecay{*this, "weight-decay", llvm::cl::desc("weight decay (0; adamw: 0.01)"),
@@ -104,7 +103,7 @@ void addTrainPipeline(OpPassManager &passes, const TrainPipelineOptions &given,
   options.momentum = given.momentum;
   options.dampening = given.dampening;
   options.nesterov = given.nesterov;
-  options.weightDecay = given.weightDecay.hasValue()     ? given.weightDecay.getValue()
+  options.weightDecay = given.weightDecay.hasValue() ? given.weightDecay.getValue()
                         : given.optimizer == "adamw" ? 0.01
                                                      : 0;
   options.beta1 = given.beta1;

@@ -13,7 +13,8 @@ namespace gc {
 void buildTrainPipeline(mlir::OpPassManager &passes, const CompileOptions &options,
                         TargetOf targetOf);
 
-/// Makes the pipeline available as --gc-train="..." (with memory planned), and the compiler's own passes by name.
+/// Makes the pipeline available as --gc-train="..." (with memory planned), and the compiler's own
+/// passes by name.
 void registerTrainPipeline();
 
 } // namespace gc

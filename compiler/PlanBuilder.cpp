@@ -220,7 +220,8 @@ private:
   void keepGradient(GradientOp gradient, const PlannedFunction &planned) {
     for (auto &variable : plan.variables)
       if (variable->name == gradient.getParameter())
-        variable->gradient_buffer = static_cast<int>(planned.buffers.lookup(gradient.getGradient()));
+        variable->gradient_buffer =
+            static_cast<int>(planned.buffers.lookup(gradient.getGradient()));
   }
 
   // Lives are counted in ops until now; a plan counts commands. An op without commands lives at the

@@ -9,8 +9,8 @@
 
 namespace gc {
 
-/// Lowers every op of the planned functions for the target and writes the plan. `report` is completed
-/// with what is known only here and stored in the plan.
+/// Lowers every op of the planned functions for the target and writes the plan. `report` is
+/// completed with what is known only here and stored in the plan.
 mlir::FailureOr<std::vector<uint8_t>> buildPlan(mlir::ModuleOp module, const MemoryPlan &memory,
                                                 const CompileOptions &options, Target &target,
                                                 nlohmann::json &report);

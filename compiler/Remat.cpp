@@ -87,9 +87,10 @@ StepDecision followPolicy(StepPlans &plans, const std::string &policy) {
   if (!plan || (name != "checkpoints" && name.size() != policy.size()))
     return refuse(badInput, "--remat=" + policy + ": expected none, all, sqrt or checkpoints:N");
   if (!scheduleOf(graph, *plan).valid())
-    return refuse(badInput, "--remat=" + policy +
-                                " would run an op again after its weights have changed; use --budget, "
-                                "which avoids that");
+    return refuse(badInput,
+                  "--remat=" + policy +
+                      " would run an op again after its weights have changed; use --budget, "
+                      "which avoids that");
   StepDecision decision;
   decision.plan = std::move(*plan);
   return decision;

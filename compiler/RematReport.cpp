@@ -100,9 +100,8 @@ void reportDecision(const StepDecision &decision, const StepPlans &plans,
   // The same micro-batches without recomputation, and without waiting for input.
   double base = plans.seconds(plans.keepEverything()) - plans.inputSeconds();
   double again = plans.recomputeSeconds(decision.plan);
-  double bound = options.budgetBytes
-                     ? plans.recomputeBound(static_cast<int64_t>(options.budgetBytes))
-                     : 0;
+  double bound =
+      options.budgetBytes ? plans.recomputeBound(static_cast<int64_t>(options.budgetBytes)) : 0;
   report["remat"] = {{"policy", options.budgetBytes ? "budget" : options.remat},
                      {"budget_bytes", options.budgetBytes},
                      {"retained", retained},
@@ -138,8 +137,7 @@ std::string explainDecision(const StepDecision &decision, std::vector<StepPlans>
                                   ? other.fastest(static_cast<int64_t>(options.budgetBytes))
                                   : &other.keepEverything();
       if (plan)
-        out << llvm::formatv("{0}, {1} of it recomputed, {2}\n",
-                             milliseconds(other.seconds(*plan)),
+        out << llvm::formatv("{0}, {1} of it recomputed, {2}\n", milliseconds(other.seconds(*plan)),
                              milliseconds(other.recomputeSeconds(*plan)),
                              bytesText(other.arenaBytes(*plan)));
       else
@@ -158,15 +156,15 @@ std::string explainDecision(const StepDecision &decision, std::vector<StepPlans>
   if (repeated.empty()) {
     out << "nothing is recomputed\n";
   } else {
-    out << llvm::formatv("{0} ops run again, {1} or {2:F2} % of a step (no plan of this size can do "
-                         "with less than {3:F2} %)\n",
-                         repeated.size(), milliseconds(plans.recomputeSeconds(decision.plan)),
-                         100 * plans.recomputeSeconds(decision.plan) / base,
-                         100 *
-                             plans.recomputeBound(
-                                 options.budgetBytes ? static_cast<int64_t>(options.budgetBytes)
+    out << llvm::formatv(
+        "{0} ops run again, {1} or {2:F2} % of a step (no plan of this size can do "
+        "with less than {3:F2} %)\n",
+        repeated.size(), milliseconds(plans.recomputeSeconds(decision.plan)),
+        100 * plans.recomputeSeconds(decision.plan) / base,
+        100 *
+            plans.recomputeBound(options.budgetBytes ? static_cast<int64_t>(options.budgetBytes)
                                                      : plans.arenaBytes(decision.plan)) /
-                             base);
+            base);
     auto order = repeated.takeVector();
     llvm::stable_sort(order, [](auto &a, auto &b) { return a.second.bytes > b.second.bytes; });
     out << "  bytes not kept       seconds paid  times  op\n";

@@ -116,9 +116,8 @@ WorkKind defaultWorkKind(Operation *op) {
       .Case<AttentionOp, AttentionGradOp>([](Operation *) { return WorkKind::Attention; })
       .Case<LinearOp, LinearGradInputOp, LinearGradWeightOp, MatmulOp, PatchEmbedOp>(
           [](Operation *) { return WorkKind::MatMul; })
-      .Case<AccumulateProductOp>([](auto product) {
-        return cast<CostOpInterface>(product.getProduct()).getWorkKind();
-      })
+      .Case<AccumulateProductOp>(
+          [](auto product) { return cast<CostOpInterface>(product.getProduct()).getWorkKind(); })
       .Case<FusedOp>([](Operation *) { return WorkKind::Stream; })
       .Default([](Operation *other) {
         auto fusible = dyn_cast<FusibleOpInterface>(other);

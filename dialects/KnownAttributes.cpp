@@ -2,8 +2,8 @@
 //
 // Attributes of an op are declared with it; those that begin with `gc.` are what models say about
 // modules, inputs and outputs, and what passes write down for those that follow. Both lists are
-// closed: what is not in them would have no effect, and so is an error. Attributes with the prefix of
-// another dialect are nobody's business here.
+// closed: what is not in them would have no effect, and so is an error. Attributes with the prefix
+// of another dialect are nobody's business here.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/KnownAttributes.h"
@@ -166,8 +166,8 @@ LogicalResult verifyKnownAttributes(Operation *op) {
     StringRef name = attribute.getName();
     if (name.contains('.'))
       continue; // another dialect's, or the dialect's hooks below look at it
-    SmallVector<StringRef> possible(llvm::map_range(
-        op->getName().getAttributeNames(), [](StringAttr own) { return own.getValue(); }));
+    SmallVector<StringRef> possible(llvm::map_range(op->getName().getAttributeNames(),
+                                                    [](StringAttr own) { return own.getValue(); }));
     InFlightDiagnostic error = op->emitOpError();
     describeUnknown(error, name, possible);
     return error;

@@ -1,7 +1,8 @@
 //===- Limits.h - which sizes, numbers and names gc handles -----*- C++ -*-===//
 //
-// The one place that decides. The dialect's type and attribute constraints (GcBase.td) and verifiers
-// ask here, so that no pass, kernel or library meets a size that its arithmetic cannot hold.
+// The one place that decides. The dialect's type and attribute constraints (GcBase.td) and
+// verifiers ask here, so that no pass, kernel or library meets a size that its arithmetic cannot
+// hold.
 //
 //===----------------------------------------------------------------------===//
 #ifndef GC_DIALECTS_LIMITS_H

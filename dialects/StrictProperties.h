@@ -1,7 +1,8 @@
 //===- StrictProperties.h - no property is ignored --------------*- C++ -*-===//
 //
-// In generic form an op's own attributes stand in `<{...}>`. What MLIR generates to read them takes those
-// that it knows and says nothing of the others, so ops are registered with a look at the names before.
+// In generic form an op's own attributes stand in `<{...}>`. What MLIR generates to read them takes
+// those that it knows and says nothing of the others, so ops are registered with a look at the
+// names before.
 //
 //===----------------------------------------------------------------------===//
 #ifndef GC_DIALECTS_STRICTPROPERTIES_H
@@ -12,9 +13,9 @@
 namespace gc {
 
 /// An error that names the first entry of the dictionary `properties` that is not in `known`.
-llvm::LogicalResult
-verifyPropertyNames(mlir::Attribute properties, llvm::ArrayRef<llvm::StringRef> known,
-                    llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
+llvm::LogicalResult verifyPropertyNames(mlir::Attribute properties,
+                                        llvm::ArrayRef<llvm::StringRef> known,
+                                        llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 
 /// `Op` for registration: the same type to MLIR, with a reader of properties that ignores none.
 template <typename Op> struct Strict : Op {

@@ -8,9 +8,9 @@
 // After (micro-batches=4):
 //   gc.state @w.gradient accumulator : tensor<3x4xf32> = #gc.init<constant, [0.0]>
 //   func.func @train(%x: tensor<2x4xf32>) attributes {gc.list = "micro_batch"} {
-//     %d = gc.gradient_seed {scale = 0.25}  // times @window_scale, which is 1 but in a short window
-//     %dw = gc.linear_grad_weight %x, %dy : (tensor<2x4xf32>, tensor<2x3xf32>) -> tensor<3x4xf32>
-//     gc.accumulate @w.gradient, %dw
+//     %d = gc.gradient_seed {scale = 0.25}  // times @window_scale, which is 1 but in a short
+//     window %dw = gc.linear_grad_weight %x, %dy : (tensor<2x4xf32>, tensor<2x3xf32>) ->
+//     tensor<3x4xf32> gc.accumulate @w.gradient, %dw
 //   func.func @step() attributes {gc.list = "step"} {
 //     %dw = gc.read @w.gradient
 //     gc.sgd @w, %dw
@@ -150,8 +150,9 @@ private:
     return success();
   }
 
-  // The gradient of each micro-batch counts 1 / K. Where a window is short, at the end of the data, the
-  // runtime makes up for the micro-batches that are missing: it sets the scale, which is 1 otherwise.
+  // The gradient of each micro-batch counts 1 / K. Where a window is short, at the end of the data,
+  // the runtime makes up for the micro-batches that are missing: it sets the scale, which is 1
+  // otherwise.
   LogicalResult scaleSeeds() {
     auto type = RankedTensorType::get({}, builder.getF32Type());
     FailureOr<FlatSymbolRefAttr> scale = addAccumulator(train.getLoc(), kWindowScale, type, 1.0);
@@ -260,9 +261,8 @@ LogicalResult accumulate(ModuleOp module, int64_t microBatches) {
   if (failed(batch))
     return failure();
   if (*batch % microBatches != 0)
-    return train->emitError("a batch of ")
-           << *batch << " cannot be split into " << microBatches
-           << " equal micro-batches; use " << divisors(*batch);
+    return train->emitError("a batch of ") << *batch << " cannot be split into " << microBatches
+                                           << " equal micro-batches; use " << divisors(*batch);
   return Accumulation(module, *train, microBatches).build();
 }
 

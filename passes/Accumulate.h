@@ -6,12 +6,12 @@
 
 namespace gc {
 
-/// The module's attribute that names the first op for which micro-batches do not give the step of the
-/// whole batch; absent where they do.
+/// The module's attribute that names the first op for which micro-batches do not give the step of
+/// the whole batch; absent where they do.
 inline constexpr llvm::StringLiteral kMixesSamplesAttr = "gc.mixes_samples";
 
-/// The variable by which gradients are scaled besides 1 / K: whoever runs fewer micro-batches before
-/// an update sets it to K / their number. The runtime knows it by this name.
+/// The variable by which gradients are scaled besides 1 / K: whoever runs fewer micro-batches
+/// before an update sets it to K / their number. The runtime knows it by this name.
 inline constexpr llvm::StringLiteral kWindowScale = "window_scale";
 
 /// Rewrites @train, and @evaluate where there is one, for a `microBatches`-th of the batch, with

@@ -6,8 +6,8 @@
 //                                                gc.yield %dw
 //                                              }
 //
-// Whether a kernel can add, and whether its scratch is not larger than what is saved, is for a target
-// to say: see compiler/target/SelectKernels.cpp.
+// Whether a kernel can add, and whether its scratch is not larger than what is saved, is for a
+// target to say: see compiler/target/SelectKernels.cpp.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/AccumulateProducts.h"

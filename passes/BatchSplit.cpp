@@ -3,12 +3,12 @@
 //   func.func @f(%x: tensor<8x4xf32>)                  func.func @f(%x: tensor<2x4xf32>)
 //     %0 = gc.linear %x, %w -> tensor<8x3xf32>    =>     %0 = gc.linear %x, %w -> tensor<2x3xf32>
 //
-// Types flow from the arguments through the ops: most infer their results. Of those that state them,
-// a reshape keeps its elements, and a broadcast of the backward pass follows the reduction that it is
-// the adjoint of. Other broadcasts, which make a dimension of nothing, and adjoints whose first
-// dimension may or may not be the batch's (a filter as long as the batch) are choices. A choice is
-// changed where an op that depends on it does not verify, and it is an error when the function
-// verifies either way.
+// Types flow from the arguments through the ops: most infer their results. Of those that state
+// them, a reshape keeps its elements, and a broadcast of the backward pass follows the reduction
+// that it is the adjoint of. Other broadcasts, which make a dimension of nothing, and adjoints
+// whose first dimension may or may not be the batch's (a filter as long as the batch) are choices.
+// A choice is changed where an op that depends on it does not verify, and it is an error when the
+// function verifies either way.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/BatchSplit.h"
@@ -139,8 +139,8 @@ private:
     return success();
   }
 
-  // What reductions of the forward pass, whose adjoint `op` may be, took in; null where there are none
-  // or where they differ.
+  // What reductions of the forward pass, whose adjoint `op` may be, took in; null where there are
+  // none or where they differ.
   RankedTensorType reducedType(BroadcastOp op) {
     RankedTensorType found;
     for (Operation &other : *op->getBlock()) {
@@ -198,9 +198,9 @@ private:
     auto scale = op.getInput().getDefiningOp<ScaleOp>();
     if (scale && backward.contains(scale) &&
         scale.getFactor().convertToFloat() == static_cast<float>(1.0 / count))
-      scale.setFactorAttr(Builder(op.getContext())
-                              .getF32FloatAttr(static_cast<float>(
-                                  1.0 / (static_cast<double>(count) / parts))));
+      scale.setFactorAttr(
+          Builder(op.getContext())
+              .getF32FloatAttr(static_cast<float>(1.0 / (static_cast<double>(count) / parts))));
   }
 
   // Walks both shapes in groups of dimensions with equal products. The batch must be the outermost
@@ -225,8 +225,8 @@ private:
       } while (in != out || (i == firstIn && i < input.size()) ||
                (o == firstOut && o < shape.size()));
       auto isUnit = [](int64_t size) { return size == 1; };
-      size_t outermost = std::find_if_not(input.begin() + firstIn, input.begin() + i, isUnit) -
-                         input.begin();
+      size_t outermost =
+          std::find_if_not(input.begin() + firstIn, input.begin() + i, isUnit) - input.begin();
       for (size_t d = firstIn; d < i; ++d) {
         if (!isBatch(op.getInput(), d))
           continue;
@@ -249,9 +249,9 @@ private:
     for (Type &type : split) {
       auto tensor = tensorOf(type);
       bool leads = tensor.getRank() > 0 && llvm::any_of(op->getOperands(), [&](Value operand) {
-        return isChanged(operand) && isBatch(operand, 0) &&
-               before(operand).getDimSize(0) == tensor.getDimSize(0);
-      });
+                     return isChanged(operand) && isBatch(operand, 0) &&
+                            before(operand).getDimSize(0) == tensor.getDimSize(0);
+                   });
       if (leads)
         type = scaled(type, 0);
     }
@@ -275,8 +275,8 @@ private:
     return options.lookup(position);
   }
 
-  // Notes ops that mix samples. The mean over the batch of a mean over parts is the mean over all, and
-  // so is what is linear in it; anything else is not.
+  // Notes ops that mix samples. The mean over the batch of a mean over parts is the mean over all,
+  // and so is what is linear in it; anything else is not.
   void noteUse(Operation *op) {
     if (backward.contains(op))
       return;

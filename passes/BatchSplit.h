@@ -6,8 +6,8 @@
 
 namespace gc {
 
-/// The samples that `function` takes at once: the first dimension of all of its arguments. Fails, with
-/// an error at the function, where it has none or they differ.
+/// The samples that `function` takes at once: the first dimension of all of its arguments. Fails,
+/// with an error at the function, where it has none or they differ.
 llvm::FailureOr<int64_t> batchOf(mlir::func::FuncOp function);
 
 /// Rewrites `function` for a `parts`-th of its batch, which `parts` divides: the arguments' first

@@ -1,8 +1,8 @@
 //===- CheckModel.cpp - is a module a model that can be trained -----------===//
 //
-// A model is a module of variables and one function of gc ops with named inputs and outputs. What else
-// stands in the module would be ignored, and what contradicts itself would be decided by chance: both
-// are errors, before the first pass changes anything.
+// A model is a module of variables and one function of gc ops with named inputs and outputs. What
+// else stands in the module would be ignored, and what contradicts itself would be decided by
+// chance: both are errors, before the first pass changes anything.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/CheckModel.h"
@@ -29,9 +29,10 @@ LogicalResult checkModule(ModuleOp module) {
       return module.emitError(fault);
   for (Operation &op : *module.getBody())
     if (!isa<ParameterOp, StateOp, func::FuncOp>(op))
-      return op.emitError("'") << op.getName()
-                               << "' has no meaning in a model: expected gc.parameter, gc.state and "
-                                  "one function";
+      return op.emitError("'")
+             << op.getName()
+             << "' has no meaning in a model: expected gc.parameter, gc.state and "
+                "one function";
   for (auto function : module.getOps<func::FuncOp>())
     if (function->hasAttr(kListAttr))
       return function.emitOpError("is a command list already: expected a model that no pass has "
@@ -83,8 +84,8 @@ LogicalResult checkOutput(func::FuncOp model, StringAttr name, Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (name.getValue() != kLossOutput && name.getValue() != kCorrectOutput)
     model.emitWarning("nobody reads the output '")
-        << name.getValue() << "': the runtime knows '" << kLossOutput << "' and '"
-        << kCorrectOutput << "'";
+        << name.getValue() << "': the runtime knows '" << kLossOutput << "' and '" << kCorrectOutput
+        << "'";
   else if (!tensor || tensor.getRank() != 0 || !tensor.getElementType().isF32())
     return model.emitOpError("has a '")
            << name.getValue() << "' of type " << type << ", expected tensor<f32>";
@@ -94,8 +95,7 @@ LogicalResult checkOutput(func::FuncOp model, StringAttr name, Type type) {
 LogicalResult checkInterface(func::FuncOp model) {
   Names inputs("gc.input", "input"), outputs("gc.output", "output");
   for (auto [i, argument] : llvm::enumerate(model.getArguments())) {
-    if (failed(inputs.add(argument.getLoc(),
-                          model.getArgAttrOfType<StringAttr>(i, "gc.input"), i)))
+    if (failed(inputs.add(argument.getLoc(), model.getArgAttrOfType<StringAttr>(i, "gc.input"), i)))
       return failure();
     if (!isInputType(argument.getType()))
       return emitError(argument.getLoc())
@@ -137,8 +137,8 @@ public:
     if (isa<func::ReturnOp>(op))
       for (NamedAttribute attribute : op.getDiscardableAttrs())
         if (!attribute.getName().getValue().contains('.'))
-          return op.emitError("'") << op.getName() << "' has no attribute '"
-                                   << attribute.getName().getValue() << "'";
+          return op.emitError("'")
+                 << op.getName() << "' has no attribute '" << attribute.getName().getValue() << "'";
     if (isa<UpdateOpInterface, GradientOp, AccumulateProductOp>(op))
       return op.emitOpError("belongs to a step, which passes make of a model");
     return llvm::TypeSwitch<Operation *, LogicalResult>(&op)

@@ -8,10 +8,10 @@
 //                                                gc.yield %p
 //                                              }
 //
-// Epilogues first: what a library does inside its kernel is free. Then what backward kernels can derive
-// again from what they read anyway (Rederive.cpp). Then groups grow greedily in
-// program order: an op joins the groups of its producers when they cover the same space and no path
-// from the group to the op leaves the group. A sum over rows may end a group but not feed it.
+// Epilogues first: what a library does inside its kernel is free. Then what backward kernels can
+// derive again from what they read anyway (Rederive.cpp). Then groups grow greedily in program
+// order: an op joins the groups of its producers when they cover the same space and no path from
+// the group to the op leaves the group. A sum over rows may end a group but not feed it.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Fuse.h"
@@ -166,8 +166,8 @@ private:
     for (const Group *group : {&first, &second})
       for (Operation *op : group->ops) {
         for (Value operand : op->getOperands()) {
-          Group *producer = operand.getDefiningOp() ? groupOf.lookup(operand.getDefiningOp())
-                                                    : nullptr;
+          Group *producer =
+              operand.getDefiningOp() ? groupOf.lookup(operand.getDefiningOp()) : nullptr;
           if (!producer || (producer != &first && producer != &second))
             outside.insert(operand);
         }

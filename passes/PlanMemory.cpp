@@ -69,8 +69,7 @@ private:
 
   void placeVariables() {
     auto place = [&](StringRef name, Type type) {
-      plan.variables[name] =
-          persistent({name.str(), StorageKind::Variable, type, byteSize(type)});
+      plan.variables[name] = persistent({name.str(), StorageKind::Variable, type, byteSize(type)});
     };
     for (Operation &op : *module.getBody()) {
       if (auto parameter = dyn_cast<ParameterOp>(op))
@@ -82,8 +81,7 @@ private:
 
   // All functions read the same slots; an input is known by its name.
   unsigned inputBuffer(func::FuncOp function, BlockArgument argument) {
-    auto attribute =
-        function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "gc.input");
+    auto attribute = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "gc.input");
     std::string name =
         attribute ? attribute.str() : "input" + std::to_string(argument.getArgNumber());
     for (auto &[known, slots] : plan.inputs)
@@ -91,8 +89,8 @@ private:
         return slots.front();
     SmallVector<unsigned> slots;
     for (int i = 0; i < options.inputSlots; ++i)
-      slots.push_back(persistent(
-          {name, StorageKind::Input, argument.getType(), byteSize(argument.getType())}));
+      slots.push_back(
+          persistent({name, StorageKind::Input, argument.getType(), byteSize(argument.getType())}));
     plan.inputs.push_back({name, slots});
     return slots.front();
   }
@@ -160,8 +158,8 @@ private:
         std::max(plan.lowerBound, plan.persistentBytes + static_cast<int64_t>(packed.lowerBound));
     plan.optimal &= packed.optimal;
 
-    auto result = llvm::find_if(
-        plan.functions, [&](auto &entry) { return entry.function == planned.function; });
+    auto result = llvm::find_if(plan.functions,
+                                [&](auto &entry) { return entry.function == planned.function; });
     result->buffers = planned.buffers;
     for (Operation *op : liveness.ops()) {
       for (Value value : op->getResults())

@@ -6,8 +6,8 @@
 //   %dw = gc.conv2d_grad_filter %a, %dd        %a2 = gc.fused (%c) {...} {gc.recomputed}
 //                                              %dw = gc.conv2d_grad_filter %a2, %dd
 //
-// Deciding is in algorithms/Rematerialization; here the decision becomes clones. A clone is the same
-// op on the same values, so it gives the same bits.
+// Deciding is in algorithms/Rematerialization; here the decision becomes clones. A clone is the
+// same op on the same values, so it gives the same bits.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Rematerialize.h"
@@ -99,8 +99,7 @@ int applyRematerialization(FunctionGraph &function, const RematPlan &plan) {
   int clones = Rewriter(function).run(scheduleOf(function.graph, plan));
   if (clones > 0) {
     auto parent = function.ops.front()->getParentOfType<func::FuncOp>();
-    parent->setAttr("gc.recomputed_ops",
-                    Builder(parent.getContext()).getI64IntegerAttr(clones));
+    parent->setAttr("gc.recomputed_ops", Builder(parent.getContext()).getI64IntegerAttr(clones));
   }
   return clones;
 }
@@ -162,8 +161,7 @@ struct RematerializePass : impl::RematerializePassBase<RematerializePass> {
 
   LogicalResult rematerialize(func::FuncOp function) {
     OpCosts costs;
-    FunctionGraph graph =
-        stepGraphOf(function, [&](Operation *op) { return costs.seconds(op); });
+    FunctionGraph graph = stepGraphOf(function, [&](Operation *op) { return costs.seconds(op); });
     if (checkpoints < 0)
       return function.emitError() << "checkpoints must be at least 0, got " << checkpoints;
     std::optional<RematPlan> plan = planByPolicy(graph.graph, policy.getValue(), checkpoints);
@@ -178,9 +176,9 @@ struct RematerializePass : impl::RematerializePassBase<RematerializePass> {
       const RematPlan *fits = plans.fastest(*bytes);
       missed = !fits;
       if (missed)
-        return function.emitError() << "the budget of " << *bytes
-                                    << " bytes cannot be met: the smallest found is "
-                                    << plans.arenaBytes(plans.smallest());
+        return function.emitError()
+               << "the budget of " << *bytes << " bytes cannot be met: the smallest found is "
+               << plans.arenaBytes(plans.smallest());
       plan = *fits;
     }
     if (!plan)

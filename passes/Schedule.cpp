@@ -96,9 +96,7 @@ void place(Operation *op, const Dependence &dependence, llvm::DenseSet<Operation
   op->moveBefore(op->getBlock(), op->getBlock()->end());
 }
 
-int64_t peakOf(func::FuncOp function) {
-  return *llvm::max_element(Liveness(function).liveBytes());
-}
+int64_t peakOf(func::FuncOp function) { return *llvm::max_element(Liveness(function).liveBytes()); }
 
 } // namespace
 

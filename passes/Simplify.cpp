@@ -3,9 +3,9 @@
 //   %r = gc.relu %x : 16x224x224x64            %p, %i = gc.max_pool %x
 //   %y, %i = gc.max_pool %r              =>    %y = gc.relu %p : 16x112x112x64
 //
-// The largest of the rectified is the rectified of the largest, bit for bit, and where both are zero
-// no gradient passes either way. The adjoint of ReLU then reads the small output, and the large one
-// need not be saved.
+// The largest of the rectified is the rectified of the largest, bit for bit, and where both are
+// zero no gradient passes either way. The adjoint of ReLU then reads the small output, and the
+// large one need not be saved.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Gc.h"

@@ -60,7 +60,8 @@ const RematPlan *StepPlans::fastest(int64_t budget) {
 }
 
 const RematPlan &StepPlans::smallest() {
-  // Packing may lose more on the last than on those before it; it never goes below their live bytes.
+  // Packing may lose more on the last than on those before it; it never goes below their live
+  // bytes.
   const RematPlan *best = &frontier().back();
   int64_t bytes = arenaBytes(*best);
   for (const RematPlan &plan : llvm::reverse(*plans)) {

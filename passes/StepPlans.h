@@ -11,8 +11,8 @@
 namespace gc {
 
 /// A module whose kernels are chosen, for one number of micro-batches, and the plans that it can
-/// have. The module must outlive this, unchanged until a plan is applied. What is scored here is placed by
-/// planMemory with the same options, to the byte.
+/// have. The module must outlive this, unchanged until a plan is applied. What is scored here is
+/// placed by planMemory with the same options, to the byte.
 class StepPlans {
 public:
   /// `train` is the module's function for a micro-batch.
@@ -46,9 +46,7 @@ public:
     return parts * recomputeLowerBound(graph->graph, budget - always);
   }
   /// No plan in this order of ops needs less.
-  int64_t lowestBytes() const {
-    return always + std::max(peakLowerBound(graph->graph), elsewhere);
-  }
+  int64_t lowestBytes() const { return always + std::max(peakLowerBound(graph->graph), elsewhere); }
 
   /// Size of the arena when the plan is packed, by the packer that will place it; never below its
   /// largest sum of live bytes.

@@ -41,8 +41,8 @@ llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> MemoryFile::read() const {
   auto buffer = llvm::MemoryBuffer::getFile(path(), /*IsText=*/false,
                                             /*RequiresNullTerminator=*/false);
   if (!buffer)
-    return llvm::createStringError(buffer.getError(), "cannot read a file in memory: " +
-                                                          buffer.getError().message());
+    return llvm::createStringError(buffer.getError(),
+                                   "cannot read a file in memory: " + buffer.getError().message());
   return std::move(*buffer);
 }
 

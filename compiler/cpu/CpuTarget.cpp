@@ -178,8 +178,8 @@ void CpuTarget::lowerAttention(Operation *op, const OpBuffers &buffers, PartOf p
     }
     int products = -1;
     if (sizes.products)
-      products = static_cast<int>(
-          partOf(workspace, sizes.scores + sizes.scoreGradient, sizes.products));
+      products =
+          static_cast<int>(partOf(workspace, sizes.scores + sizes.scoreGradient, sizes.products));
     auto multiply = [&](plan::MatMulT product) {
       for (plan::View *view : {product.a.get(), product.b.get(), product.c.get()})
         *view = plan::View(roles[view->buffer()], view->offset());

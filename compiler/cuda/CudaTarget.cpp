@@ -52,8 +52,8 @@ LogicalResult CudaTarget::launch(const KernelLaunch &launch, std::vector<uint32_
     uses.resize(launch.kernel + 1);
   Use &use = uses[launch.kernel];
   ++use.launches;
-  use.seconds += std::max(launch.bytes / device.bytesPerSecond(),
-                          launch.flops / device.flopsPerSecond());
+  use.seconds +=
+      std::max(launch.bytes / device.bytesPerSecond(), launch.flops / device.flopsPerSecond());
   return success();
 }
 

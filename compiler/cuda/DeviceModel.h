@@ -18,7 +18,7 @@ struct DeviceModel {
   const char *name;   // A100 80 GB
   int version;        // 80
   int multiprocessors;
-  int coresPerMultiprocessor; // f32 lanes
+  int coresPerMultiprocessor;  // f32 lanes
   int64_t sharedBytesPerBlock; // the largest, by opting in
   int64_t sharedBytesPerMultiprocessor;
   int64_t reservedSharedBytes; // of each block
@@ -43,8 +43,8 @@ struct DeviceModel {
 std::span<const DeviceModel> deviceModels();
 /// By target ("sm_86"); null when there is none.
 const DeviceModel *findDeviceModel(const std::string &target);
-/// The newest that is not newer than a GPU of this compute capability (86 for 8.6), for which code is
-/// compiled where nothing else was asked for; null when it is older than all.
+/// The newest that is not newer than a GPU of this compute capability (86 for 8.6), for which code
+/// is compiled where nothing else was asked for; null when it is older than all.
 const DeviceModel *deviceModelFor(int version);
 
 } // namespace gc::cuda

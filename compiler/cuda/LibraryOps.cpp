@@ -237,8 +237,9 @@ LibraryOps::Answer LibraryOps::ask(Operation *op) {
          rolesInOrder(op, {"gradient", "input", "mean", "rstd", "weight", "input_gradient",
                            "weight_gradient", "bias_gradient"}));
   } else if (auto pool = dyn_cast<AvgPoolOp>(op)) {
-    take(planner->plan(averageGraph(kernels::PoolWindows::of(pool, pool.getInput(), pool.getOutput()),
-                                    /*backward=*/false)),
+    take(planner->plan(
+             averageGraph(kernels::PoolWindows::of(pool, pool.getInput(), pool.getOutput()),
+                          /*backward=*/false)),
          rolesInOrder(op, {"input", "output"}));
   } else if (auto pool = dyn_cast<AvgPoolGradOp>(op)) {
     take(planner->plan(averageGraph(

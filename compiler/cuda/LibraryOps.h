@@ -19,7 +19,7 @@ struct LibraryOp {
     int64_t offset = 0; // elements
     kernels::BufferAccess access;
   };
-  std::vector<Binding> bindings; // one for each of plan.tensors
+  std::vector<Binding> bindings;  // one for each of plan.tensors
   bool needsBiasGradient = false; // the library leaves out the sums over rows of the gradient
 };
 

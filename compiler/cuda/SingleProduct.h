@@ -1,7 +1,7 @@
 //===- SingleProduct.h - A product outside of any model ---------*- C++ -*-===//
 //
-// Generated kernels for one command of a hand-written plan: what the conformance suite asks of a GPU.
-// Plain types only, as in Compile.h.
+// Generated kernels for one command of a hand-written plan: what the conformance suite asks of a
+// GPU. Plain types only, as in Compile.h.
 //
 //===----------------------------------------------------------------------===//
 #ifndef GC_COMPILER_CUDA_SINGLEPRODUCT_H
@@ -14,15 +14,15 @@
 
 namespace gc::cuda {
 
-/// Bytes of scratch; where there are any, `workspace` must name a buffer of that size when the product
-/// is compiled.
+/// Bytes of scratch; where there are any, `workspace` must name a buffer of that size when the
+/// product is compiled.
 int64_t workspaceBytes(const plan::MatMulT &product);
 int64_t workspaceBytes(const plan::ConvolutionT &convolution);
 
 struct CompiledProduct {
-  plan::KernelsT kernels; // PTX alone
+  plan::KernelsT kernels;              // PTX alone
   std::vector<plan::LaunchT> launches; // in order, on the buffers that the command names
-  std::string error;      // every diagnostic; empty where all is well
+  std::string error;                   // every diagnostic; empty where all is well
 };
 CompiledProduct compileProduct(const plan::MatMulT &product, const DeviceModel &device);
 CompiledProduct compileProduct(const plan::ConvolutionT &convolution, const DeviceModel &device);

@@ -11,8 +11,9 @@ namespace gc::cuda {
 /// are stored.
 plan::LaunchT launchCommand(const KernelLaunch &launch, std::vector<uint32_t> buffers);
 
-/// Moves the images (not the resources) of `compiled` into what a plan holds. Images group kernels as
-/// it suits the assembler; `launches` are renumbered to name symbols, and get their shared memory.
+/// Moves the images (not the resources) of `compiled` into what a plan holds. Images group kernels
+/// as it suits the assembler; `launches` are renumbered to name symbols, and get their shared
+/// memory.
 plan::KernelsT storeKernels(KernelImages &compiled, llvm::ArrayRef<plan::LaunchT *> launches);
 
 } // namespace gc::cuda

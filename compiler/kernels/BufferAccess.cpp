@@ -13,7 +13,8 @@ static int argumentOf(Value memref, FunctionOpInterface kernel, unsigned count) 
   while (auto view = memref.getDefiningOp<ViewLikeOpInterface>())
     memref = view.getViewSource();
   auto argument = dyn_cast<BlockArgument>(memref);
-  if (!argument || argument.getOwner() != &kernel.getFunctionBody().front() || argument.getArgNumber() >= count)
+  if (!argument || argument.getOwner() != &kernel.getFunctionBody().front() ||
+      argument.getArgNumber() >= count)
     return -1;
   return static_cast<int>(argument.getArgNumber());
 }

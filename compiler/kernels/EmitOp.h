@@ -7,8 +7,8 @@
 
 namespace gc::kernels {
 
-/// Calls the target's emitFoo for a gc.foo; they are found in the namespace of `Kernels`. Reports an
-/// op that is not generated for `target`.
+/// Calls the target's emitFoo for a gc.foo; they are found in the namespace of `Kernels`. Reports
+/// an op that is not generated for `target`.
 template <typename Kernels>
 mlir::LogicalResult emitOpOfKind(mlir::Operation *op, Kernels &kernels, llvm::StringRef target) {
   return llvm::TypeSwitch<mlir::Operation *, mlir::LogicalResult>(op)

@@ -21,7 +21,7 @@ struct FusibleGroup {
 
   llvm::SmallVector<FusibleOpInterface> ops;
   llvm::SmallMapVector<mlir::Value, unsigned, 8> inputs; // to the operand of the op
-  llvm::SmallVector<mlir::Value> outputs; // full results and summands' ops, in order
+  llvm::SmallVector<mlir::Value> outputs;                // full results and summands' ops, in order
   int64_t elements = 0, rows = 0, channels = 0;
   bool isFlat = true; // nothing is indexed by row or channel: one index for all elements
 };
@@ -39,11 +39,11 @@ public:
   /// before all stores: a result may lie over an operand.
   llvm::SmallVector<Expr> compute(KernelBuilder &k, Load load, Store store) const;
 
-  llvm::SmallVector<BufferUse> uses;           // operands, then full results
-  llvm::SmallVector<unsigned> results;         // uses that are full results
-  llvm::SmallVector<mlir::Value> sums;         // summed over rows
-  llvm::SmallVector<BufferUse> sumResults;     // [channels] each
-  llvm::SmallVector<Access> accesses;          // of each use
+  llvm::SmallVector<BufferUse> uses;       // operands, then full results
+  llvm::SmallVector<unsigned> results;     // uses that are full results
+  llvm::SmallVector<mlir::Value> sums;     // summed over rows
+  llvm::SmallVector<BufferUse> sumResults; // [channels] each
+  llvm::SmallVector<Access> accesses;      // of each use
 
 private:
   void use(mlir::Value value, Access access, const OpUses &buffers);

@@ -140,9 +140,9 @@ SmallVector<Expr> KernelBuilder::loop(Expr begin, Expr end, int64_t step, ArrayR
   return results;
 }
 
-SmallVector<Expr>
-KernelBuilder::loopWhile(ArrayRef<Expr> initial, function_ref<Expr(ArrayRef<Expr>)> condition,
-                         function_ref<SmallVector<Expr>(ArrayRef<Expr>)> body) {
+SmallVector<Expr> KernelBuilder::loopWhile(ArrayRef<Expr> initial,
+                                           function_ref<Expr(ArrayRef<Expr>)> condition,
+                                           function_ref<SmallVector<Expr>(ArrayRef<Expr>)> body) {
   SmallVector<Value> start = values(initial);
   auto wrapAll = [&](ValueRange range) {
     SmallVector<Expr> wrapped;

@@ -2,8 +2,8 @@
 #ifndef GC_COMPILER_KERNELS_OPUSES_H
 #define GC_COMPILER_KERNELS_OPUSES_H
 
-#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace gc::kernels {
@@ -43,8 +43,7 @@ protected:
   /// result.
   int canonical(int buffer) const;
   /// One argument for each distinct buffer of `uses`, in order of the first use.
-  llvm::SmallMapVector<int, mlir::MemRefType, 8>
-  argumentsOf(llvm::ArrayRef<BufferUse> uses) const;
+  llvm::SmallMapVector<int, mlir::MemRefType, 8> argumentsOf(llvm::ArrayRef<BufferUse> uses) const;
   /// The memref of each use, from the block's arguments.
   llvm::SmallVector<mlir::Value>
   viewsOf(llvm::ArrayRef<BufferUse> uses,
@@ -56,8 +55,8 @@ protected:
   llvm::SmallVector<int> aliases;
 };
 
-/// What the kernels of an op depend on, as text: kind, attributes, shapes and aliases; not its names,
-/// its position or the variables that it touches.
+/// What the kernels of an op depend on, as text: kind, attributes, shapes and aliases; not its
+/// names, its position or the variables that it touches.
 std::string keyOf(mlir::Operation *op, llvm::ArrayRef<int> aliases);
 
 } // namespace gc::kernels

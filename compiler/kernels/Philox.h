@@ -20,7 +20,7 @@ class DropoutDraw {
 public:
   DropoutDraw(DropoutOp op, const OpUses &buffers);
 
-  int64_t elements, quads; // a draw is for four elements; the last may have fewer
+  int64_t elements, quads;           // a draw is for four elements; the last may have fewer
   llvm::SmallVector<BufferUse> uses; // input, (seed, step), output and the micro-batch, if any
 
   /// Loads what all draws share. Call it before the others, in every kernel.

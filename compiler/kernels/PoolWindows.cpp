@@ -28,8 +28,8 @@ SmallVector<Along> windowsAlong(KernelBuilder &k, Expr position, int64_t stride,
 } // namespace
 
 SmallVector<Covering> windowsOver(KernelBuilder &k, const PoolWindows &w, Expr y, Expr x) {
-  SmallVector<Along> rows = windowsAlong(k, y + w.padHeight, w.strideHeight,
-                                         w.kernelHeight, w.outHeight);
+  SmallVector<Along> rows =
+      windowsAlong(k, y + w.padHeight, w.strideHeight, w.kernelHeight, w.outHeight);
   SmallVector<Along> columns =
       windowsAlong(k, x + w.padWidth, w.strideWidth, w.kernelWidth, w.outWidth);
   SmallVector<Covering> windows;

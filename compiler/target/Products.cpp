@@ -66,9 +66,9 @@ std::optional<plan::ConvolutionT> convolutionCommand(Operation *op) {
                            conv.getGradient(), conv.getStrides(), conv.getPadding());
       })
       .Case([](Conv2dGradFilterOp conv) {
-        auto c = convolution(plan::Direction_BackwardWeights, conv.getInput(),
-                             conv.getFilterGradient(), conv.getGradient(), conv.getStrides(),
-                             conv.getPadding());
+        auto c =
+            convolution(plan::Direction_BackwardWeights, conv.getInput(), conv.getFilterGradient(),
+                        conv.getGradient(), conv.getStrides(), conv.getPadding());
         c.bias = conv.getBiasGradient() ? 0 : -1;
         return c;
       })
@@ -226,8 +226,8 @@ static Strides scores(const AttentionShape &s, bool transposed = false) {
   return strides;
 }
 static plan::MatMulT headProduct(const AttentionShape &s, int64_t n, int64_t k, Strides a,
-                                 Strides b, Strides c, plan::View av, plan::View bv,
-                                 plan::View cv, bool scaled) {
+                                 Strides b, Strides c, plan::View av, plan::View bv, plan::View cv,
+                                 bool scaled) {
   auto p = product({s.batch, s.heads}, s.sequence, n, k, std::move(a), std::move(b), std::move(c));
   *p.a = av, *p.b = bv, *p.c = cv;
   if (scaled)
@@ -254,8 +254,8 @@ plan::MatMulT attentionScoreGradient(const AttentionShape &s) {
                      {OutputGradient, 0}, {Qkv, values(s)}, {ScoreGradient, 0}, false);
 }
 plan::MatMulT attentionQueryGradient(const AttentionShape &s) {
-  return headProduct(s, s.headSize, s.sequence, scores(s), packed(s), packed(s),
-                     {ScoreGradient, 0}, {Qkv, keys(s)}, {QkvGradient, 0}, true);
+  return headProduct(s, s.headSize, s.sequence, scores(s), packed(s), packed(s), {ScoreGradient, 0},
+                     {Qkv, keys(s)}, {QkvGradient, 0}, true);
 }
 plan::MatMulT attentionKeyGradient(const AttentionShape &s) {
   return headProduct(s, s.headSize, s.sequence, scores(s, true), packed(s), packed(s),

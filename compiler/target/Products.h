@@ -27,13 +27,13 @@ struct AttentionShape {
   int64_t width() const { return heads * headSize; }
   int64_t scoreBytes() const { return batch * heads * sequence * sequence * 4; }
 };
-AttentionShape attentionShape(mlir::Operation *op); // gc.attention or its gradient
-plan::MatMulT attentionScores(const AttentionShape &shape);            // S = q k^T / sqrt(d)
-plan::MatMulT attentionOutput(const AttentionShape &shape);            // O = P v
-plan::MatMulT attentionValueGradient(const AttentionShape &shape);     // dV = P^T dO
-plan::MatMulT attentionScoreGradient(const AttentionShape &shape);     // dP = dO V^T
-plan::MatMulT attentionQueryGradient(const AttentionShape &shape);     // dQ = dS K / sqrt(d)
-plan::MatMulT attentionKeyGradient(const AttentionShape &shape);       // dK = dS^T Q / sqrt(d)
+AttentionShape attentionShape(mlir::Operation *op);                // gc.attention or its gradient
+plan::MatMulT attentionScores(const AttentionShape &shape);        // S = q k^T / sqrt(d)
+plan::MatMulT attentionOutput(const AttentionShape &shape);        // O = P v
+plan::MatMulT attentionValueGradient(const AttentionShape &shape); // dV = P^T dO
+plan::MatMulT attentionScoreGradient(const AttentionShape &shape); // dP = dO V^T
+plan::MatMulT attentionQueryGradient(const AttentionShape &shape); // dQ = dS K / sqrt(d)
+plan::MatMulT attentionKeyGradient(const AttentionShape &shape);   // dK = dS^T Q / sqrt(d)
 
 } // namespace gc
 

@@ -204,9 +204,9 @@ LogicalResult DropoutOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradi
                                       const llvm::SmallBitVector &needed,
                                       adjoint::Gradients &gradients) {
   if (needed[0])
-    gradients[0] = DropoutOp::create(builder, getLoc(), getType(), resultGradients[0],
-                                     getGenerator(), getMicroBatch(), getProbabilityAttr(),
-                                     getIdAttr());
+    gradients[0] =
+        DropoutOp::create(builder, getLoc(), getType(), resultGradients[0], getGenerator(),
+                          getMicroBatch(), getProbabilityAttr(), getIdAttr());
   return success();
 }
 SavedValues DropoutOp::getSavedValues() {

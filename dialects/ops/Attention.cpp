@@ -65,12 +65,13 @@ LogicalResult AttentionGradOp::verify() {
 LogicalResult PatchEmbedOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor a,
                                              SmallVectorImpl<Type> &types) {
   auto input = tensorType(a.getInput()).getShape(), filter = tensorType(a.getFilter()).getShape();
-  if (filter[1] < 1 || filter[2] < 1 || input[3] != filter[3] || input[1] % filter[1] || input[2] % filter[2])
+  if (filter[1] < 1 || filter[2] < 1 || input[3] != filter[3] || input[1] % filter[1] ||
+      input[2] % filter[2])
     return emitOptionalError(loc, "a ", input[1], "x", input[2], " image with ", input[3],
                              " channels does not split into ", filter[1], "x", filter[2],
                              " patches with ", filter[3], " channels");
-  types.push_back(withShape(a.getInput(), {input[0], (input[1] / filter[1]) * (input[2] / filter[2]),
-                                           filter[0]}));
+  types.push_back(withShape(
+      a.getInput(), {input[0], (input[1] / filter[1]) * (input[2] / filter[2]), filter[0]}));
   return success();
 }
 LogicalResult PatchEmbedOp::verify() {

@@ -28,12 +28,12 @@ GC_SCALAR(SqrtOp, math::SqrtOp::create(builder, loc, x[0]))
 GC_SCALAR(TanhOp, math::TanhOp::create(builder, loc, x[0]))
 GC_SCALAR(SigmoidOp, f.div(f.constant(1), f.add(f.constant(1), f.exp(f.neg(x[0])))))
 // Not maximumf: a NaN must stay a NaN, and -0 and 0 need no telling apart.
-GC_SCALAR(ReluOp, f.select(arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::ULE, x[0],
-                                                 f.constant(0)),
-                           f.select(arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO,
-                                                          x[0], x[0]),
-                                    x[0], f.constant(0)),
-                           x[0]))
+GC_SCALAR(
+    ReluOp,
+    f.select(arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::ULE, x[0], f.constant(0)),
+             f.select(arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO, x[0], x[0]),
+                      x[0], f.constant(0)),
+             x[0]))
 GC_SCALAR(GeluOp, f.mul(x[0], f.normalCdf(x[0])))
 GC_SCALAR(ScaleOp, f.mul(x[0], f.constant(getFactor().convertToFloat())))
 GC_SCALAR(ReluGradOp, f.select(f.positive(x[0]), x[1], f.constant(0)))

@@ -13,11 +13,19 @@ struct Formula {
   mlir::Value constant(double value) const {
     return mlir::arith::ConstantOp::create(b, loc, b.getF32FloatAttr(static_cast<float>(value)));
   }
-  mlir::Value add(mlir::Value x, mlir::Value y) const { return mlir::arith::AddFOp::create(b, loc, x, y); }
-  mlir::Value sub(mlir::Value x, mlir::Value y) const { return mlir::arith::SubFOp::create(b, loc, x, y); }
-  mlir::Value mul(mlir::Value x, mlir::Value y) const { return mlir::arith::MulFOp::create(b, loc, x, y); }
+  mlir::Value add(mlir::Value x, mlir::Value y) const {
+    return mlir::arith::AddFOp::create(b, loc, x, y);
+  }
+  mlir::Value sub(mlir::Value x, mlir::Value y) const {
+    return mlir::arith::SubFOp::create(b, loc, x, y);
+  }
+  mlir::Value mul(mlir::Value x, mlir::Value y) const {
+    return mlir::arith::MulFOp::create(b, loc, x, y);
+  }
   mlir::Value sqrt(mlir::Value x) const { return mlir::math::SqrtOp::create(b, loc, x); }
-  mlir::Value div(mlir::Value x, mlir::Value y) const { return mlir::arith::DivFOp::create(b, loc, x, y); }
+  mlir::Value div(mlir::Value x, mlir::Value y) const {
+    return mlir::arith::DivFOp::create(b, loc, x, y);
+  }
   mlir::Value neg(mlir::Value x) const { return mlir::arith::NegFOp::create(b, loc, x); }
   mlir::Value exp(mlir::Value x) const { return mlir::math::ExpOp::create(b, loc, x); }
   mlir::Value erf(mlir::Value x) const { return mlir::math::ErfOp::create(b, loc, x); }

@@ -23,8 +23,7 @@ template <typename Op> static LogicalResult verifyAffine(Op op) {
 
 static LogicalResult verifyGroups(Operation *op, Value input, int64_t groups) {
   if (groups < 1 || lastDim(input) % groups)
-    return op->emitOpError() << groups << " groups do not divide " << lastDim(input)
-                             << " channels";
+    return op->emitOpError() << groups << " groups do not divide " << lastDim(input) << " channels";
   return success();
 }
 
@@ -107,8 +106,8 @@ LogicalResult LayerNormGradOp::verify() {
 
 LogicalResult GroupNormOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor a,
                                             SmallVectorImpl<Type> &types) {
-  auto stats = withShape(a.getInput(), {tensorType(a.getInput()).getDimSize(0),
-                                        static_cast<int64_t>(a.getGroups())});
+  auto stats = withShape(
+      a.getInput(), {tensorType(a.getInput()).getDimSize(0), static_cast<int64_t>(a.getGroups())});
   types.append({a.getInput().getType(), stats, stats});
   return success();
 }
@@ -124,8 +123,8 @@ LogicalResult GroupNormGradOp::inferReturnTypes(MLIRContext *, std::optional<Loc
   return success();
 }
 LogicalResult GroupNormGradOp::verify() {
-  auto stats = withShape(getInput(), {tensorType(getInput()).getDimSize(0),
-                                      static_cast<int64_t>(getGroups())});
+  auto stats = withShape(getInput(),
+                         {tensorType(getInput()).getDimSize(0), static_cast<int64_t>(getGroups())});
   if (failed(verifyGroups(*this, getInput(), getGroups())) ||
       failed(verifyChannel(*this, getInput(), getWeight(), "weight")) ||
       failed(verifySame(*this, stats, getMean().getType(), "mean")) ||

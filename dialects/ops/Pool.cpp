@@ -5,11 +5,9 @@ using namespace mlir;
 
 namespace gc {
 
-static FailureOr<SmallVector<int64_t>> pooledShape(std::optional<Location> loc,
-                                                   ArrayRef<int64_t> input,
-                                                   ArrayRef<int64_t> kernel,
-                                                   ArrayRef<int64_t> strides,
-                                                   ArrayRef<int64_t> padding) {
+static FailureOr<SmallVector<int64_t>>
+pooledShape(std::optional<Location> loc, ArrayRef<int64_t> input, ArrayRef<int64_t> kernel,
+            ArrayRef<int64_t> strides, ArrayRef<int64_t> padding) {
   if (!isPair(kernel, 1) || !isPair(strides, 1) || !isPair(padding, 0)) {
     (void)emitOptionalError(loc, "kernel and strides must be two positive numbers each and "
                                  "padding two non-negative ones");

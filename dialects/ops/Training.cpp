@@ -129,8 +129,8 @@ static LogicalResult verifyCollective(Op op, int64_t inputTimes, int64_t outputT
   if (input.getRank() != output.getRank() || input.getRank() < 1 ||
       input.getShape().drop_front() != output.getShape().drop_front() ||
       input.getDimSize(0) * inputTimes != output.getDimSize(0) * outputTimes)
-    return op.emitOpError() << "the result of " << op.getRanks() << " ranks does not fit: "
-                            << input << " to " << output;
+    return op.emitOpError() << "the result of " << op.getRanks() << " ranks does not fit: " << input
+                            << " to " << output;
   return success();
 }
 LogicalResult AllReduceOp::verify() { return verifyCollective(*this, 1, 1); }

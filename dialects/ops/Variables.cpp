@@ -115,9 +115,9 @@ LogicalResult RunningStatsOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifyVariable(*this, symbols, getRunningVarianceAttr(), getRstd().getType());
 }
 LogicalResult AdvanceOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyVariable(*this, symbols, getGeneratorAttr(),
-                        RankedTensorType::get({getModulo() ? 1 : 2},
-                                              IntegerType::get(getContext(), 64)));
+  return verifyVariable(
+      *this, symbols, getGeneratorAttr(),
+      RankedTensorType::get({getModulo() ? 1 : 2}, IntegerType::get(getContext(), 64)));
 }
 
 template <typename Update>

@@ -166,8 +166,8 @@ private:
     }
   }
 
-  // Runs the op, after letting go of just enough for it to fit, in every way: less would not do, and
-  // to let go of more can wait until it is needed.
+  // Runs the op, after letting go of just enough for it to fit, in every way: less would not do,
+  // and to let go of more can wait until it is needed.
   void execute(const State &state, double seconds, int index, uint64_t made, bool original) {
     const StepOp &op = graph.ops[index];
     int64_t excess = bytesOf(state.alive) + alignedBytes(op.workspace) - budget;
@@ -240,8 +240,7 @@ private:
       return;
     }
     for (size_t i = next; i < candidates.size() && looked() <= limit; ++i)
-      choose(step, gone | uint64_t(1) << candidates[i].second, i + 1,
-             excess - candidates[i].first);
+      choose(step, gone | uint64_t(1) << candidates[i].second, i + 1, excess - candidates[i].first);
   }
 
   // Nothing will read it: an adjoint whose readers have all run.
@@ -275,10 +274,10 @@ private:
   const StepGraph &graph;
   int64_t budget;
   int limit;
-  int64_t settled = 0, ways = 0; // states, and ways on from them that were tried
-  std::vector<int> bit;    // of each value; -1: persistent
-  std::vector<int> values; // of each bit
-  std::vector<int> lastUse; // of each bit, the last original op that reads it
+  int64_t settled = 0, ways = 0;       // states, and ways on from them that were tried
+  std::vector<int> bit;                // of each value; -1: persistent
+  std::vector<int> values;             // of each bit
+  std::vector<int> lastUse;            // of each bit, the last original op that reads it
   std::vector<uint64_t> reads, wanted; // of each op
   std::vector<std::pair<int64_t, int>> candidates; // bytes and bit, to let go
   std::unordered_map<State, Arrival, StateHash> arrivals;

@@ -17,9 +17,9 @@ struct ExactRemat {
   std::shared_ptr<const Schedule> schedule; // null when complete: no schedule fits the budget
 };
 
-/// The schedule that recomputes for the fewest seconds among all that keep the order of the original
-/// ops and never hold more than `budget` bytes (small values, below a 4096th of all bytes, are not
-/// counted, and always kept). Looks at no more than `states` states.
+/// The schedule that recomputes for the fewest seconds among all that keep the order of the
+/// original ops and never hold more than `budget` bytes (small values, below a 4096th of all bytes,
+/// are not counted, and always kept). Looks at no more than `states` states.
 ExactRemat solveExactly(const StepGraph &graph, int64_t budget, int states);
 
 } // namespace gc

@@ -148,11 +148,11 @@ private:
 
   // Forgotten where that is needed, and only there.
   void recordHeld(const Schedule &schedule) {
-    auto held = std::make_shared<Schedule>(
-        holdWhereItFits(scheduler.flat(), schedule, live, current.peak));
+    auto held =
+        std::make_shared<Schedule>(holdWhereItFits(scheduler.flat(), schedule, live, current.peak));
     lives.analyse(scheduler.flat(), *held);
-    found.push_back({current.retention, held, lives.peak(), lives.seconds(),
-                     lives.recomputeSeconds()});
+    found.push_back(
+        {current.retention, held, lives.peak(), lives.seconds(), lives.recomputeSeconds()});
   }
 
   static const RematPlan *fastest(const std::vector<RematPlan> &plans, int64_t target) {
@@ -193,8 +193,8 @@ private:
     int value;
   };
 
-  // What freeing a value might gain, without building a schedule: the bytes above the target where it
-  // would be away, by the seconds that it took when last looked at.
+  // What freeing a value might gain, without building a schedule: the bytes above the target where
+  // it would be away, by the seconds that it took when last looked at.
   double estimate(int value, int64_t target) const {
     const Gap &gap = current.retention[value] == Retention::Keep ? away[value] : back[value];
     int64_t bytes = graph.values[value].bytes, sum = 0;
@@ -383,8 +383,8 @@ private:
 
 } // namespace
 
-// Plans by the exact search, each found by asking for less than the last needs: in small graphs every
-// point of the frontier, else in steps. `complete` tells whether no search was cut short.
+// Plans by the exact search, each found by asking for less than the last needs: in small graphs
+// every point of the frontier, else in steps. `complete` tells whether no search was cut short.
 static std::vector<RematPlan> exactPlans(const StepGraph &graph, const FrontierOptions &options,
                                          bool &complete) {
   std::vector<RematPlan> plans{keepAll(graph)};

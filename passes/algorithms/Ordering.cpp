@@ -61,8 +61,8 @@ public:
       : phase(phase), // as wide as a few hundredths of a second allow
         width(std::clamp<size_t>(8000 / std::max<size_t>(1, phase.ops.size()), 16, 64)) {}
 
-  /// An order with small peaks, of which those below `base` count as equal; what is kept stays within
-  /// `limit`. Empty where none is found.
+  /// An order with small peaks, of which those below `base` count as equal; what is kept stays
+  /// within `limit`. Empty where none is found.
   std::vector<int> findLeast(const Bytes &base, int64_t limit) {
     return find([&](const State &state, size_t parent) { addAll(state, parent, base, limit); });
   }

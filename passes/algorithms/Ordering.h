@@ -20,9 +20,9 @@ struct OrderPeaks {
 OrderPeaks peaksOf(const StepGraph &graph, const std::vector<int> &order);
 
 /// An order of the graph's ops with a sum of both peaks as small as it can find. What is kept never
-/// peaks above the order that they are in. Of such orders it takes one near to that, so ops that have
-/// no part in a peak stay where they are; and what comes before the first backward op stays before
-/// it. Depends on its arguments alone. Takes some 0.1 s for 2000 ops.
+/// peaks above the order that they are in. Of such orders it takes one near to that, so ops that
+/// have no part in a peak stay where they are; and what comes before the first backward op stays
+/// before it. Depends on its arguments alone. Takes some 0.1 s for 2000 ops.
 std::vector<int> orderForMemory(const StepGraph &graph, const ExtraEdges &before);
 
 } // namespace gc

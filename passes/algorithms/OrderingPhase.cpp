@@ -36,8 +36,8 @@ private:
     if (localOf[value] < 0) {
       localOf[value] = static_cast<int>(phase.values.size());
       const StepValue &given = graph.values[value];
-      phase.values.push_back({alignedBytes(given.bytes), given.producer < begin, lastUse[value] >= end,
-                              given.untilEnd, 0});
+      phase.values.push_back({alignedBytes(given.bytes), given.producer < begin,
+                              lastUse[value] >= end, given.untilEnd, 0});
     }
     return localOf[value];
   }
@@ -72,19 +72,19 @@ private:
     phase.ops.push_back(std::move(made));
   }
 
-  // An operand may be overwritten if it is as large as the result and all places that show it agree.
+  // An operand may be overwritten if it is as large as the result and all places that show it
+  // agree.
   void addInPlace(const StepOp &op, Phase::Op &made) {
     for (size_t r = 0; r < op.results.size(); ++r)
       for (int value : op.operands) {
-        if (graph.values[value].producer < 0 ||
-            alignedBytes(graph.values[value].bytes) !=
-                alignedBytes(graph.values[op.results[r]].bytes))
+        if (graph.values[value].producer < 0 || alignedBytes(graph.values[value].bytes) !=
+                                                    alignedBytes(graph.values[op.results[r]].bytes))
           continue;
         bool allowed = true;
         for (size_t o = 0; o < op.operands.size(); ++o)
           if (op.operands[o] == value)
-            allowed &= std::find(op.inPlace.begin(), op.inPlace.end(),
-                                 std::pair<int, int>(o, r)) != op.inPlace.end();
+            allowed &= std::find(op.inPlace.begin(), op.inPlace.end(), std::pair<int, int>(o, r)) !=
+                       op.inPlace.end();
         if (allowed)
           made.inPlace.push_back({static_cast<int>(r), localOf[value]});
       }

@@ -28,9 +28,9 @@ static std::vector<Retention> dropWhatCanBe(const StepGraph &graph) {
 
 RematPlan dropAll(const StepGraph &graph) { return planOf(graph, dropWhatCanBe(graph)); }
 
-// A cut after forward op i keeps what is made at or before i and read by forward ops behind it: from
-// there everything behind can be computed again. Cuts are placed where the saved bytes passed are a
-// multiple of the total / (count + 1), each moved to the cheapest crossing nearby.
+// A cut after forward op i keeps what is made at or before i and read by forward ops behind it:
+// from there everything behind can be computed again. Cuts are placed where the saved bytes passed
+// are a multiple of the total / (count + 1), each moved to the cheapest crossing nearby.
 RematPlan keepCheckpoints(const StepGraph &graph, int count) {
   std::vector<int> forward;
   for (size_t i = 0; i < graph.ops.size(); ++i)

@@ -1,8 +1,8 @@
 // What to keep and what to compute again: decisions on a StepGraph, apart from any IR.
 //
-// The answer to "which plan fits B bytes" comes from a frontier: plans between keeping everything and
-// the smallest peak found, computed once and without looking at B. So a smaller budget never gets a
-// faster plan or a larger peak than a larger one.
+// The answer to "which plan fits B bytes" comes from a frontier: plans between keeping everything
+// and the smallest peak found, computed once and without looking at B. So a smaller budget never
+// gets a faster plan or a larger peak than a larger one.
 #ifndef GC_PASSES_ALGORITHMS_REMATERIALIZATION_H
 #define GC_PASSES_ALGORITHMS_REMATERIALIZATION_H
 
@@ -35,15 +35,16 @@ RematPlan keepCheckpoints(const StepGraph &graph, int count);
 /// Square root of the number of saved values as checkpoints.
 RematPlan keepSquareRoot(const StepGraph &graph);
 
-/// The fixed policies by name: none, all, sqrt, checkpoints (with their number). Nothing for any other.
+/// The fixed policies by name: none, all, sqrt, checkpoints (with their number). Nothing for any
+/// other.
 std::optional<RematPlan> planByPolicy(const StepGraph &graph, std::string_view policy,
                                       int checkpoints);
 
 struct FrontierOptions {
-  int rungs = 36;          // targets between the largest and the smallest peak
-  size_t looks = 8;        // candidates simulated for each decision
-  size_t exchanges = 100;  // tried per rung: keep one value instead of another
-  int lowered = 3;         // checkpointings from which smaller peaks are sought
+  int rungs = 36;         // targets between the largest and the smallest peak
+  size_t looks = 8;       // candidates simulated for each decision
+  size_t exchanges = 100; // tried per rung: keep one value instead of another
+  int lowered = 3;        // checkpointings from which smaller peaks are sought
   // The exact search, for graphs in which few values are large:
   int exactOps = 40;           // up to this many ops every point of the frontier is asked for,
   int exactSteps = 48;         // else budgets that fall by this part

@@ -123,7 +123,8 @@ void Scheduler::execute(int op, bool again) {
 
 Schedule holdWhereItFits(const FlatGraph &graph, const Schedule &schedule,
                          std::vector<int64_t> live, int64_t limit) {
-  // Which instance stands for each; and for each value the one at hand, and where it was last needed.
+  // Which instance stands for each; and for each value the one at hand, and where it was last
+  // needed.
   std::vector<int> standsFor(schedule.instances());
   std::vector<int> atHand(graph.bytes.size(), -1), needed(graph.bytes.size(), -1);
   std::vector<int> lastRead(schedule.instances(), -1);
@@ -188,8 +189,8 @@ Schedule holdWhereItFits(const FlatGraph &graph, const Schedule &schedule,
   for (int place = schedule.size() - 1; place >= 0; --place) {
     if (runs[place] && schedule.recomputed(place)) {
       runs[place] = 0;
-      int results = graph.ops[schedule.op(place)].results.end -
-                    graph.ops[schedule.op(place)].results.begin;
+      int results =
+          graph.ops[schedule.op(place)].results.end - graph.ops[schedule.op(place)].results.begin;
       for (int r = 0; r < results; ++r)
         runs[place] |= read[schedule.firstResult(place) + r];
     }
@@ -209,8 +210,8 @@ Schedule holdWhereItFits(const FlatGraph &graph, const Schedule &schedule,
       if (operands[o] >= 0)
         current[values[o]] = now[standsFor[operands[o]]];
     int made = result.append(graph, schedule.op(place), schedule.recomputed(place), current);
-    int results = graph.ops[schedule.op(place)].results.end -
-                  graph.ops[schedule.op(place)].results.begin;
+    int results =
+        graph.ops[schedule.op(place)].results.end - graph.ops[schedule.op(place)].results.begin;
     for (int r = 0; r < results; ++r)
       now[schedule.firstResult(place) + r] = made + r;
   }

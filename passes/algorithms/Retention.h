@@ -15,8 +15,8 @@ enum class Retention : uint8_t {
 /// Whether a value may be dropped: made in forward by an op that can run again.
 bool canDrop(const StepGraph &graph, int value);
 
-/// Forward values that backward ops read and that could be made again: what is saved when nothing is
-/// recomputed.
+/// Forward values that backward ops read and that could be made again: what is saved when nothing
+/// is recomputed.
 std::vector<int> savedValues(const StepGraph &graph);
 
 /// Saved values kept, all others left to die in forward: nothing is recomputed.

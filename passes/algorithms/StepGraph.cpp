@@ -31,7 +31,6 @@ FlatGraph::FlatGraph(const StepGraph &graph) {
   }
 }
 
-
 void Schedule::clear() {
   for (std::vector<int> *list : {&opAt, &reads, &madeFrom, &valueOf})
     list->clear();
@@ -120,9 +119,8 @@ void Lives::analyse(const FlatGraph &graph, const Schedule &schedule, bool inPla
     bool mayOverwrite = inPlace && op.inPlace.begin != op.inPlace.end;
     for (int r = 0; r < results; ++r) {
       int64_t bytes = graph.bytes[graph.lists[op.results.begin + r]];
-      int over = mayOverwrite
-                     ? findOverwritten(graph, op, schedule.operands(place), r, bytes, place)
-                     : -1;
+      int over =
+          mayOverwrite ? findOverwritten(graph, op, schedule.operands(place), r, bytes, place) : -1;
       if (over >= 0) {
         taken.push_back(over);
         storage[first + r] = over;

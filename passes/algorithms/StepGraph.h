@@ -40,8 +40,8 @@ struct StepGraph {
   std::vector<StepOp> ops;
 };
 
-/// The same in flat arrays, for searches that walk it thousands of times. Of values only those with a
-/// producer appear as operands; sizes are aligned.
+/// The same in flat arrays, for searches that walk it thousands of times. Of values only those with
+/// a producer appear as operands; sizes are aligned.
 struct FlatGraph {
   explicit FlatGraph(const StepGraph &graph);
   struct Range {
@@ -64,8 +64,8 @@ struct FlatGraph {
   std::vector<char> untilEnd; // of each value
 };
 
-/// Executions of ops in order. What an execution makes are instances: executions of the same op make
-/// different ones. Flat arrays, because searches build thousands of schedules.
+/// Executions of ops in order. What an execution makes are instances: executions of the same op
+/// make different ones. Flat arrays, because searches build thousands of schedules.
 class Schedule {
 public:
   int size() const { return static_cast<int>(opAt.size()); }

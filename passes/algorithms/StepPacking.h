@@ -1,4 +1,5 @@
-// Where the bytes of a schedule lie: the one answer for those who score plans and those who place them.
+// Where the bytes of a schedule lie: the one answer for those who score plans and those who place
+// them.
 #ifndef GC_PASSES_ALGORITHMS_STEPPACKING_H
 #define GC_PASSES_ALGORITHMS_STEPPACKING_H
 
@@ -9,9 +10,9 @@
 
 namespace gc {
 
-/// Packs what is alive in a schedule, and remembers it: who asks again for the same lives gets the very
-/// packing that was found the first time. So a plan is placed as it was scored. Searching is limited in
-/// steps, never in time: a loaded machine finds the same.
+/// Packs what is alive in a schedule, and remembers it: who asks again for the same lives gets the
+/// very packing that was found the first time. So a plan is placed as it was scored. Searching is
+/// limited in steps, never in time: a loaded machine finds the same.
 class StepPacker {
 public:
   explicit StepPacker(uint64_t searchSteps = 10'000'000) : searchSteps(searchSteps) {}

@@ -34,8 +34,8 @@ Liveness::Liveness(func::FuncOp function, bool inPlace) {
     return static_cast<unsigned>(all.size() - 1);
   };
   for (BlockArgument argument : block.getArguments())
-    storage[argument] = add({StorageKind::Input, argument, nullptr, {},
-                             byteSize(argument.getType()), 0, end});
+    storage[argument] =
+        add({StorageKind::Input, argument, nullptr, {}, byteSize(argument.getType()), 0, end});
   llvm::DenseMap<StringRef, unsigned> variables;
   for (auto read : block.getOps<ReadOp>()) {
     auto [it, isNew] = variables.try_emplace(read.getVariable(), 0);
@@ -58,10 +58,14 @@ Liveness::Liveness(func::FuncOp function, bool inPlace) {
   for (const StorageLife &own : life) {
     Operation *op = graph.ops[own.first];
     Value value = own.instance < 0 ? Value() : graph.values[schedule.value(own.instance)];
-    storageAt.push_back(add({value ? kindOf(value) : StorageKind::Workspace, value, op, {},
-                             value ? byteSize(value.getType())
-                                   : cast<CostOpInterface>(op).getWorkspaceBytes(),
-                             placeOf(own.first), placeOf(own.last)}));
+    storageAt.push_back(
+        add({value ? kindOf(value) : StorageKind::Workspace,
+             value,
+             op,
+             {},
+             value ? byteSize(value.getType()) : cast<CostOpInterface>(op).getWorkspaceBytes(),
+             placeOf(own.first),
+             placeOf(own.last)}));
     if (!value)
       workspace[op] = storageAt.back();
   }

@@ -1,8 +1,8 @@
 //===- Liveness.h - which bytes are alive when ------------------*- C++ -*-===//
 //
-// algorithms/StepGraph's Lives, seen from IR: what plan-memory places is what rematerialize weighed. A
-// storage is a range of bytes that one or several values occupy one after the other (views of it, and
-// results written in place over operands that die).
+// algorithms/StepGraph's Lives, seen from IR: what plan-memory places is what rematerialize
+// weighed. A storage is a range of bytes that one or several values occupy one after the other
+// (views of it, and results written in place over operands that die).
 //
 //===----------------------------------------------------------------------===//
 #ifndef GC_PASSES_ANALYSIS_LIVENESS_H
@@ -19,8 +19,8 @@ enum class StorageKind { Variable, Input, Activation, Gradient, Workspace, Metri
 
 struct Storage {
   StorageKind kind;
-  mlir::Value value;             // the first value in it; null for a workspace
-  mlir::Operation *op = nullptr; // who makes it; null for inputs
+  mlir::Value value;                // the first value in it; null for a workspace
+  mlir::Operation *op = nullptr;    // who makes it; null for inputs
   mlir::FlatSymbolRefAttr variable; // for StorageKind::Variable
   int64_t bytes = 0;
   int first = 0, last = 0; // alive from op `first` to op `last`, both included
@@ -37,8 +37,8 @@ public:
   llvm::ArrayRef<Storage> storages() const { return all; }
   llvm::ArrayRef<Storage> persistent() const { return storages().drop_back(life.size()); }
   llvm::ArrayRef<Storage> transient() const { return storages().take_back(life.size()); }
-  /// The transient ones as rematerialization counts them: in places of the step graph, where views and
-  /// reads take no time.
+  /// The transient ones as rematerialization counts them: in places of the step graph, where views
+  /// and reads take no time.
   const std::vector<StorageLife> &lives() const { return life; }
   /// The storage of a value; every value has one.
   unsigned storageOf(mlir::Value value) const { return storage.lookup(value); }

@@ -36,8 +36,8 @@ void Roofline::set(Operation *module) const {
   module->setAttr("gc.roofline", DenseF64ArrayAttr::get(module->getContext(), perSecond));
 }
 
-// Convolutions compute blocks of 16 channels of what they write or sum over; those that are not there
-// cost the same.
+// Convolutions compute blocks of 16 channels of what they write or sum over; those that are not
+// there cost the same.
 static double withIdleLanes(double flops, Type type) {
   auto channels = static_cast<double>(cast<ShapedType>(type).getShape().back());
   return flops * std::ceil(channels / 16) * 16 / channels;
@@ -80,8 +80,7 @@ Amounts workOf(Operation *op) {
   case WorkKind::Stream:
   case WorkKind::Rows:
     use(Resource::Arithmetic, flops);
-    use(cost.getWorkKind() == WorkKind::Stream ? Resource::StreamBytes : Resource::RowBytes,
-        bytes);
+    use(cost.getWorkKind() == WorkKind::Stream ? Resource::StreamBytes : Resource::RowBytes, bytes);
     break;
   }
   return work;

@@ -34,9 +34,10 @@ Status Context::open(int ordinal) {
   const Driver &d = *driver_;
   CUresult started = d.cuInit(0);
   if (started == CUDA_ERROR_STUB_LIBRARY)
-    return deviceError("no CUDA driver: the libcuda.so.1 that was loaded is the CUDA toolkit's stub "
-                       "for linking (result 34); install the NVIDIA driver, or take the stub out of "
-                       "the library path, or use --device=cpu");
+    return deviceError(
+        "no CUDA driver: the libcuda.so.1 that was loaded is the CUDA toolkit's stub "
+        "for linking (result 34); install the NVIDIA driver, or take the stub out of "
+        "the library path, or use --device=cpu");
   if (started == CUDA_ERROR_NO_DEVICE)
     return deviceError("the CUDA driver finds no GPU (cuInit: CUDA_ERROR_NO_DEVICE); use "
                        "--device=cpu");
@@ -47,10 +48,10 @@ Status Context::open(int ordinal) {
   if (count == 0)
     return deviceError("the CUDA driver finds no GPU; use --device=cpu");
   if (ordinal >= count)
-    return deviceError("there is no device 'cuda:" + std::to_string(ordinal) +
-                       "'; this machine has " + std::to_string(count) +
-                       (count == 1 ? " GPU, cuda:0"
-                                   : " GPUs, cuda:0 to cuda:" + std::to_string(count - 1)));
+    return deviceError(
+        "there is no device 'cuda:" + std::to_string(ordinal) + "'; this machine has " +
+        std::to_string(count) +
+        (count == 1 ? " GPU, cuda:0" : " GPUs, cuda:0 to cuda:" + std::to_string(count - 1)));
   ordinal_ = ordinal;
   GC_CUDA(d, cuDeviceGet, "", &device_, ordinal);
   char name[256] = "";

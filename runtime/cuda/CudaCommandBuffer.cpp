@@ -189,9 +189,9 @@ Status CudaCommandBuffer::enqueue(const Step &step) {
   case Operation_Launch: {
     const auto &l = *step.command->operation_as_Launch();
     const gc::plan::Extent &grid = *l.grid(), &block = *l.block();
-    GC_CUDA(d, cuLaunchKernel, subjectOf(step), modules_->function(step.kernel), grid.x(),
-            grid.y(), grid.z(), block.x(), block.y(), block.z(), l.shared_bytes(),
-            context_.compute(), parameters_.data() + step.firstParameter, nullptr);
+    GC_CUDA(d, cuLaunchKernel, subjectOf(step), modules_->function(step.kernel), grid.x(), grid.y(),
+            grid.z(), block.x(), block.y(), block.z(), l.shared_bytes(), context_.compute(),
+            parameters_.data() + step.firstParameter, nullptr);
     return {};
   }
   case Operation_GraphCall:

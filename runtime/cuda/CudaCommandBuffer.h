@@ -30,8 +30,8 @@ public:
 private:
   struct Step {
     const gc::plan::Command *command = nullptr;
-    size_t kernel = 0;         // Launch
-    size_t firstParameter = 0; // in addresses_
+    size_t kernel = 0;                  // Launch
+    size_t firstParameter = 0;          // in addresses_
     CUdeviceptr target = 0, source = 0; // Fill and Copy; source 0: Fill
     size_t bytes = 0;
     std::vector<float> scalars; // GraphCall

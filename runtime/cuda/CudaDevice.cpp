@@ -120,8 +120,8 @@ public:
       if (Status blocked = last->block(context_->copy()); !blocked)
         return blocked;
     if (!staged.empty())
-      GC_CUDA(context_->driver(), cuMemcpyHtoDAsync, kUpload, mine->address(offset),
-              staged.data(), staged.size(), context_->copy());
+      GC_CUDA(context_->driver(), cuMemcpyHtoDAsync, kUpload, mine->address(offset), staged.data(),
+              staged.size(), context_->copy());
     return done->record(context_->copy(), kUpload);
   }
 

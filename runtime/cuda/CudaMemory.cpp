@@ -31,9 +31,8 @@ Result<std::unique_ptr<CudaArena>> CudaArena::create(Context &context, size_t by
   auto after = context.memory();
   if (!after)
     return after.error();
-  arena->charged_ = std::max<uint64_t>(bytes, before->free > after->free
-                                                  ? before->free - after->free
-                                                  : 0);
+  arena->charged_ =
+      std::max<uint64_t>(bytes, before->free > after->free ? before->free - after->free : 0);
   return arena;
 }
 

@@ -22,8 +22,7 @@ public:
   CUdeviceptr address(size_t offset) const { return memory_.get() + offset; }
 
 private:
-  CudaArena(Context &context, size_t bytes)
-      : context_(context), bytes_(bytes), memory_(context) {}
+  CudaArena(Context &context, size_t bytes) : context_(context), bytes_(bytes), memory_(context) {}
   Context &context_;
   size_t bytes_;
   uint64_t charged_ = 0;

@@ -76,8 +76,8 @@ CudnnGraphs::~CudnnGraphs() {
 Status CudnnGraphs::restore(const gc::plan::LibraryGraph &graph) {
   std::string subject = "graph " + graph.name()->str();
   CudnnDescriptor plan(library_);
-  GC_CUDNN(library_, cudnnBackendCreateDescriptor, subject,
-           CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, plan.out());
+  GC_CUDNN(library_, cudnnBackendCreateDescriptor, subject, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR,
+           plan.out());
   GC_CUDNN(library_, cudnnBackendSetAttribute, subject, plan.get(),
            CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle_);
   // The length counts the zero at the end.

@@ -1,6 +1,6 @@
 // The part of cuDNN 9's backend interface that we use, declared here so that the project builds
-// without it. Names, values and signatures are the library's own (its ABI); a test compares them with
-// the real header where there is one.
+// without it. Names, values and signatures are the library's own (its ABI); a test compares them
+// with the real header where there is one.
 //
 // Nothing links against cuDNN: `CudnnGraphs` (Cudnn.h) looks each function up in libcudnn.so.9, and
 // only for plans that have library graphs.
@@ -56,7 +56,7 @@ enum cudnnBackendAttributeType_t : int {
      cudnnBackendAttributeType_t type, int64_t count, const void *elements))                       \
   X(cudnnBackendGetAttribute, cudnnStatus_t,                                                       \
     (cudnnBackendDescriptor_t descriptor, cudnnBackendAttributeName_t name,                        \
-     cudnnBackendAttributeType_t type, int64_t requested, int64_t *count, void *elements))         \
+     cudnnBackendAttributeType_t type, int64_t requested, int64_t * count, void *elements))        \
   X(cudnnBackendExecute, cudnnStatus_t,                                                            \
     (cudnnHandle_t handle, cudnnBackendDescriptor_t plan, cudnnBackendDescriptor_t pack))
 

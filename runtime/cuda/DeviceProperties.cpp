@@ -54,7 +54,8 @@ Result<std::string> propertiesJson(const Context &context) {
       {"uuid", context.watched().uuid},
       {"compute_capability", std::to_string(context.architecture() / 10) + "." +
                                  std::to_string(context.architecture() % 10)},
-      {"driver_version", std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10)},
+      {"driver_version",
+       std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10)},
       {"total_memory_bytes", total},
       {"attributes", attributes}};
   return all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);

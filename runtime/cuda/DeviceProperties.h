@@ -6,8 +6,8 @@
 
 namespace gc::runtime::cuda {
 
-/// One JSON object: name, uuid, compute capability, driver version, memory, and every attribute that
-/// the targets of the compiler are described by.
+/// One JSON object: name, uuid, compute capability, driver version, memory, and every attribute
+/// that the targets of the compiler are described by.
 Result<std::string> propertiesJson(const Context &context);
 
 } // namespace gc::runtime::cuda

@@ -17,7 +17,8 @@ struct Driver {
   /// driver, or one that lacks a function.
   static Result<const Driver *> load();
 
-  /// "CALL failed for SUBJECT: CUDA_ERROR_NAME: the driver's own words"; no "for" without a subject.
+  /// "CALL failed for SUBJECT: CUDA_ERROR_NAME: the driver's own words"; no "for" without a
+  /// subject.
   Error error(CUresult result, const char *call, const std::string &subject = "") const;
   Status check(CUresult result, const char *call, const std::string &subject = "") const;
 };

@@ -1,6 +1,6 @@
-// The part of the CUDA driver's interface that we use: its types, numbers and functions, declared here
-// so that the project builds without the toolkit. Names, values and signatures are the driver's own
-// (its ABI); a test compares every one with the real cuda.h where there is one.
+// The part of the CUDA driver's interface that we use: its types, numbers and functions, declared
+// here so that the project builds without the toolkit. Names, values and signatures are the
+// driver's own (its ABI); a test compares every one with the real cuda.h where there is one.
 //
 // Nothing links against the driver: `Driver` (Driver.h) looks each function up in libcuda.so.1. The
 // emulated driver of the tests exports the same names.
@@ -133,7 +133,7 @@ constexpr unsigned CU_EVENT_DISABLE_TIMING = 2;
   X(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, (CUdevice device))                    \
   X(cuCtxSetCurrent, cuCtxSetCurrent, (CUcontext context))                                         \
   X(cuCtxSynchronize, cuCtxSynchronize, ())                                                        \
-  X(cuMemGetInfo, cuMemGetInfo_v2, (size_t * free, size_t *total))                                 \
+  X(cuMemGetInfo, cuMemGetInfo_v2, (size_t * free, size_t * total))                                \
   X(cuMemAlloc, cuMemAlloc_v2, (CUdeviceptr * address, size_t bytes))                              \
   X(cuMemFree, cuMemFree_v2, (CUdeviceptr address))                                                \
   X(cuMemHostAlloc, cuMemHostAlloc, (void **address, size_t bytes, unsigned flags))                \

@@ -13,7 +13,8 @@ Result<ImageKind> imageFor(const std::string &target, int architecture, const st
   if (target.rfind("sm_", 0) == 0)
     stop = std::from_chars(target.data() + 3, end, wanted).ptr;
   // A letter binds code to one architecture (sm_90a) or to a family of them (sm_100f).
-  bool exact = stop && stop + 1 == end && *stop == 'a', family = stop && stop + 1 == end && *stop == 'f';
+  bool exact = stop && stop + 1 == end && *stop == 'a',
+       family = stop && stop + 1 == end && *stop == 'f';
   if (wanted < 10 || !(stop == end || exact || family))
     return badInput("the plan's architecture '" + target + "' is none; compile it again");
   bool sameMajor = wanted / 10 == architecture / 10;
@@ -48,9 +49,9 @@ Result<std::unique_ptr<KernelModules>> KernelModules::load(Context &context,
         return loaded.error();
       size_t last = i + 1 < images ? kernels->images()->Get(i + 1)->first_symbol() : symbols;
       for (size_t s = image.first_symbol(); s < last; ++s)
-        if (Status found = modules->findFunction(
-                modules->modules_.back().get(),
-                kernels->symbols()->Get(static_cast<uint32_t>(s))->str());
+        if (Status found =
+                modules->findFunction(modules->modules_.back().get(),
+                                      kernels->symbols()->Get(static_cast<uint32_t>(s))->str());
             !found)
           return found.error();
     }
@@ -83,9 +84,9 @@ Status KernelModules::loadImage(const gc::plan::KernelImage &image, size_t index
   }
   if (result == CUDA_SUCCESS)
     return {};
-  Error error = context_.driver().error(
-      result, "cuModuleLoadDataEx",
-      "the plan's kernels (" + std::string(kind) + " of image " + std::to_string(index) + ")");
+  Error error = context_.driver().error(result, "cuModuleLoadDataEx",
+                                        "the plan's kernels (" + std::string(kind) + " of image " +
+                                            std::to_string(index) + ")");
   if (log[0])
     error.message += ": " + std::string(log.c_str());
   return error;

@@ -39,9 +39,9 @@ private:
   std::unique_ptr<CudnnGraphs> graphs_;
 };
 
-/// Whether code for `target` ("sm_80") runs on a GPU of `architecture` (86): Cubin for the same major
-/// version and a minor version that is not newer, Text (compiled by the driver) for any newer GPU.
-/// Device error, naming both, where neither does.
+/// Whether code for `target` ("sm_80") runs on a GPU of `architecture` (86): Cubin for the same
+/// major version and a minor version that is not newer, Text (compiled by the driver) for any newer
+/// GPU. Device error, naming both, where neither does.
 enum class ImageKind { Cubin, Text };
 Result<ImageKind> imageFor(const std::string &target, int architecture, const std::string &gpu);
 

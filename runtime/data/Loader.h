@@ -1,9 +1,9 @@
 // Threads that fill the plan's input slots while the device works on another one.
 //
 // The order of samples is a function of seed and epoch alone. In training, what is left of an epoch
-// after its last whole micro-batch is dropped (with --shuffle, every epoch drops others); in evaluation
-// the last micro-batch is padded: its samples are real, its labels are -1, which the loss and
-// accuracy kernels leave out.
+// after its last whole micro-batch is dropped (with --shuffle, every epoch drops others); in
+// evaluation the last micro-batch is padded: its samples are real, its labels are -1, which the
+// loss and accuracy kernels leave out.
 #ifndef GC_RUNTIME_DATA_LOADER_H
 #define GC_RUNTIME_DATA_LOADER_H
 

@@ -57,15 +57,16 @@ public:
 
 /// Where the device's own memory went; measured by its driver, not copied from the plan.
 struct DeviceMemory {
-  uint64_t total = 0;           ///< what the device has
-  /// In use before our context existed; somebody else than the driver must say it, which can be asked
-  /// only with one.
+  uint64_t total = 0; ///< what the device has
+  /// In use before our context existed; somebody else than the driver must say it, which can be
+  /// asked only with one.
   std::optional<uint64_t> usedBefore{};
-  uint64_t usedWithContext = 0; ///< in use once our context existed: what others had, and the context
-  uint64_t libraries = 0;       ///< growth from loading kernels and libraries
-  uint64_t arena = 0;           ///< growth from creating the arena
-  uint64_t staging = 0;         ///< pinned host memory; no part of the device's
-  uint64_t used = 0;            ///< in use now, by everybody; as last known where asking fails
+  uint64_t usedWithContext =
+      0;                  ///< in use once our context existed: what others had, and the context
+  uint64_t libraries = 0; ///< growth from loading kernels and libraries
+  uint64_t arena = 0;     ///< growth from creating the arena
+  uint64_t staging = 0;   ///< pinned host memory; no part of the device's
+  uint64_t used = 0;      ///< in use now, by everybody; as last known where asking fails
 };
 
 /// Kernels ready to be launched.
@@ -81,8 +82,8 @@ struct CommandTime {
   double end = 0;
 };
 
-/// Completion of work that was submitted with it. Reusable: a submission resets it. One that nothing
-/// was submitted with is done.
+/// Completion of work that was submitted with it. Reusable: a submission resets it. One that
+/// nothing was submitted with is done.
 class Event {
 public:
   virtual ~Event() = default;
@@ -154,8 +155,8 @@ public:
   virtual Status submit(CommandBuffer &buffer, Event &done, const Submission &submission = {}) = 0;
   /// Starts copying staging to the arena, once `after` (may be null) is done. Uploads follow one
   /// another; commands wait for them only where their submission says so.
-  virtual Status upload(Arena &arena, size_t offset, std::span<const std::byte> staged, Event *after,
-                        Event &done) = 0;
+  virtual Status upload(Arena &arena, size_t offset, std::span<const std::byte> staged,
+                        Event *after, Event &done) = 0;
   virtual AllocationCounters allocations() const = 0;
 
   /// Nothing on devices that compute in the host's memory.

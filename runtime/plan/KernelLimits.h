@@ -7,8 +7,8 @@
 namespace gc::runtime {
 
 /// Sets Kernels.limits, one entry a symbol, so that exactly the plan's own dispatches and launches
-/// keep them: the most items of any, and for each operand the smallest buffer. Kernels are generated
-/// for the shapes of their buffers, so that all uses of one agree. For who writes a plan.
+/// keep them: the most items of any, and for each operand the smallest buffer. Kernels are
+/// generated for the shapes of their buffers, so that all uses of one agree. For who writes a plan.
 void setKernelLimits(gc::plan::PlanT &plan);
 
 /// Blocks of a launch, which count as its items.

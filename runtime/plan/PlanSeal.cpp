@@ -67,9 +67,8 @@ std::vector<std::byte> sealPlan(std::span<const uint8_t> flatbuffer) {
 Result<std::span<const std::byte>> openSeal(std::span<const std::byte> bytes,
                                             const std::string &name) {
   auto otherVersion = [&](const std::string &version) {
-    return badInput("plan '" + name + "' has version " + version +
-                    ", this runtime reads version " + std::to_string(kPlanVersion) +
-                    "; compile it again");
+    return badInput("plan '" + name + "' has version " + version + ", this runtime reads version " +
+                    std::to_string(kPlanVersion) + "; compile it again");
   };
   if (isBareFlatBuffer(bytes))
     return otherVersion("2 or older");

@@ -7,8 +7,8 @@
 //   bytes 16..23  length        bytes of the FlatBuffer, which follows and ends the file
 //
 // All numbers are little-endian. CRC-32 finds every change of one or two bits (up to 512 MiB) and
-// every burst of up to 32; another change passes once in 2³² times. It guards against accidents: who
-// wants to can compute it anew, so the verifier behind it relies on nothing.
+// every burst of up to 32; another change passes once in 2³² times. It guards against accidents:
+// who wants to can compute it anew, so the verifier behind it relies on nothing.
 #ifndef GC_RUNTIME_PLAN_PLANSEAL_H
 #define GC_RUNTIME_PLAN_PLANSEAL_H
 

@@ -26,8 +26,8 @@ static uint64_t extent(const flatbuffers::Vector<int64_t> *batch,
     int64_t size = i < dims ? batch->Get(i) : i == dims ? rows : columns;
     if (size < 1 || strides.Get(i) < 0)
       return kHuge;
-    last = add(last,
-               multiply(static_cast<uint64_t>(size - 1), static_cast<uint64_t>(strides.Get(i))));
+    last =
+        add(last, multiply(static_cast<uint64_t>(size - 1), static_cast<uint64_t>(strides.Get(i))));
   }
   return add(last, 1);
 }
@@ -77,8 +77,8 @@ bool PlanChecker::checkList(const CommandList *list, const char *listName) {
   for (size_t i = 0; list && i < count(list->commands()); ++i) {
     const Command &command = *list->commands()->Get(i);
     if (!checkCommand(command)) {
-      message = "command " + std::to_string(i) + " of " + listName + " (" +
-                quote(command.name()) + "): " + message;
+      message = "command " + std::to_string(i) + " of " + listName + " (" + quote(command.name()) +
+                "): " + message;
       return false;
     }
   }

@@ -13,7 +13,10 @@ namespace gc::runtime {
 /// Drivers find the end of a cubin by its section table: that must be inside.
 static bool isWholeCubin(const flatbuffers::Vector<uint8_t> &bytes) {
   constexpr size_t kHeader = 64;
-  if (bytes.size() < kHeader || std::memcmp(bytes.data(), "\x7f" "ELF\x02\x01", 6) != 0)
+  if (bytes.size() < kHeader || std::memcmp(bytes.data(),
+                                            "\x7f"
+                                            "ELF\x02\x01",
+                                            6) != 0)
     return false;
   auto number = [&](size_t at, size_t width) {
     uint64_t value = 0;
@@ -51,8 +54,8 @@ bool PlanChecker::checkKernels() {
     const KernelImage &image = *plan.kernels()->images()->Get(i);
     std::string where = "kernel image " + std::to_string(i);
     uint32_t first = image.first_symbol();
-    bool follows = i == 0 ? first == 0
-                          : first > plan.kernels()->images()->Get(i - 1)->first_symbol();
+    bool follows =
+        i == 0 ? first == 0 : first > plan.kernels()->images()->Get(i - 1)->first_symbol();
     if (!follows || first >= symbols())
       return fail(where + " starts at kernel " + std::to_string(first) + " of " +
                   std::to_string(symbols()) + ", out of order");
@@ -127,8 +130,8 @@ bool PlanChecker::checkLaunch(const Launch &l) {
     if (!inRange(l.buffers()->Get(i), "kernel operand"))
       return false;
   const Extent &grid = *l.grid(), &block = *l.block();
-  if (grid.x() < 1 || grid.y() < 1 || grid.z() < 1 || grid.x() > 0x7fffffff ||
-      grid.y() > 65535 || grid.z() > 65535)
+  if (grid.x() < 1 || grid.y() < 1 || grid.z() < 1 || grid.x() > 0x7fffffff || grid.y() > 65535 ||
+      grid.z() > 65535)
     return fail("a grid of " + text(grid) + " is not possible");
   if (block.x() < 1 || block.y() < 1 || block.z() < 1 || block.x() > 1024 || block.y() > 1024 ||
       block.z() > 64 || block.x() * block.y() * block.z() > 1024)
@@ -163,9 +166,9 @@ bool PlanChecker::checkGraphCall(const GraphCall &g) {
     return false;
   uint64_t has = g.workspace() == -1 ? 0 : buffer(g.workspace()).bytes();
   uint64_t needs = plan.graphs()->Get(g.graph())->workspace_bytes();
-  return needs <= has || fail("graph " + quote(plan.graphs()->Get(g.graph())->name()) +
-                              " needs " + std::to_string(needs) +
-                              " bytes of workspace, the command has " + std::to_string(has));
+  return needs <= has || fail("graph " + quote(plan.graphs()->Get(g.graph())->name()) + " needs " +
+                              std::to_string(needs) + " bytes of workspace, the command has " +
+                              std::to_string(has));
 }
 
 } // namespace gc::runtime

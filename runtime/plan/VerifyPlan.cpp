@@ -35,8 +35,8 @@ bool isPermutation(const flatbuffers::Vector<int32_t> &axes) {
 } // namespace
 
 Status PlanChecker::run() {
-  if (!checkHeader() || !checkBuffers() || !checkKernels() || !checkGraphs() ||
-      !checkVariables() || !checkInputs() || !checkMetrics() || !checkList(plan.once(), "once") ||
+  if (!checkHeader() || !checkBuffers() || !checkKernels() || !checkGraphs() || !checkVariables() ||
+      !checkInputs() || !checkMetrics() || !checkList(plan.once(), "once") ||
       !checkList(plan.micro_batch(), "micro_batch") || !checkList(plan.step(), "step") ||
       !checkList(plan.evaluate(), "evaluate"))
     return badInput(message);
@@ -154,8 +154,8 @@ bool PlanChecker::checkVariable(const Variable &v) {
       (axes && (elements(v.file_split()) != inside || !isPermutation(*v.file_permutation()))))
     return fail(where + " has a file layout that does not match its shape");
   if (v.gradient_buffer() < -1 || v.gradient_buffer() >= static_cast<int64_t>(buffers))
-    return fail(where + " names gradient buffer " + std::to_string(v.gradient_buffer()) +
-                " of " + std::to_string(buffers));
+    return fail(where + " names gradient buffer " + std::to_string(v.gradient_buffer()) + " of " +
+                std::to_string(buffers));
   if (v.gradient_buffer() >= 0 && (elements(buffer(v.gradient_buffer()).shape()) != inside ||
                                    buffer(v.gradient_buffer()).dtype() != b.dtype()))
     return fail(where + " has a gradient of another shape or dtype");

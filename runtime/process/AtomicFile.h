@@ -45,7 +45,7 @@ private:
   bool link();
 
   std::string path;
-  std::string partial;         // the name that it has until commit(); empty: none
+  std::string partial; // the name that it has until commit(); empty: none
   TemporaryName removedOnSignal;
   int fd = -1;
 };

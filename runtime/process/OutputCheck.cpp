@@ -58,8 +58,8 @@ Place placeOf(const std::string &text, const std::string &path, bool isFile) {
 void addPlaces(std::vector<Place> &places, const NamedPath &named) {
   if (named.path.empty())
     return;
-  places.push_back(placeOf(describe(named, named.path), named.path,
-                           named.kind == NamedPath::Kind::File));
+  places.push_back(
+      placeOf(describe(named, named.path), named.path, named.kind == NamedPath::Kind::File));
   for (const std::string &file : named.files) {
     std::string path = (fs::path(named.path) / file).string();
     places.push_back(placeOf(describe(named, named.path) + " (" + file + ")", path, true));
@@ -85,8 +85,8 @@ Result<void> checkFile(const NamedPath &output) {
     if (!S_ISREG(status.st_mode))
       return badInput(fmt::format("{}: it exists and is not a regular file", what));
     if (::access(output.path.c_str(), W_OK) != 0)
-      return badInput(fmt::format("{}: it exists and cannot be overwritten: {}", what,
-                                  std::strerror(errno)));
+      return badInput(
+          fmt::format("{}: it exists and cannot be overwritten: {}", what, std::strerror(errno)));
   } else if (errno != ENOENT) {
     return badInput(fmt::format("{}: it cannot be written: {}", what, std::strerror(errno)));
   }

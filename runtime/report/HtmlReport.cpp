@@ -1,9 +1,9 @@
 #include "runtime/report/HtmlReport.h"
 
 #include "runtime/plan/Plan_generated.h"
+#include "runtime/process/AtomicFile.h"
 #include "runtime/report/HtmlParts.h"
 #include "runtime/report/Sizes.h"
-#include "runtime/process/AtomicFile.h"
 
 #include <fmt/format.h>
 

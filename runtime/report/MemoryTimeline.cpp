@@ -228,9 +228,9 @@ std::string aliveTable(const StepTimeline &step, uint64_t persistent) {
     named += tensor.bytes;
   if (step.peakBytes > named) {
     uint64_t rest = step.peakBytes - named;
-    AliveTensor others = rest == persistent
-                             ? AliveTensor{"weights, state, input, library pool", persistentKind, rest}
-                             : AliveTensor{"all others", "not named", rest};
+    AliveTensor others = rest == persistent ? AliveTensor{"weights, state, input, library pool",
+                                                          persistentKind, rest}
+                                            : AliveTensor{"all others", "not named", rest};
     auto smaller = [&](const AliveTensor &tensor) { return tensor.bytes < rest; };
     alive.insert(std::find_if(alive.begin(), alive.end(), smaller), others);
   }
@@ -266,7 +266,8 @@ std::string timelineHtml(const MemoryTimeline &t) {
   std::string html = title("Before: nothing recomputed", t.before, "") + chart.draw(t.before);
   html += title("After: as planned", t.after, fmt::format(" ({:+.1f} %)", 100 * change)) +
           chart.draw(t.after);
-  html += "<p>" + legendEntry(persistentColour, "always there: weights, state, input, library pool") +
+  html += "<p>" +
+          legendEntry(persistentColour, "always there: weights, state, input, library pool") +
           legendEntry(transientColour, "what this op needs or a later one will read");
   if (t.budgetBytes && !chart.showsBudget())
     html += fmt::format("the budget of {} is far above both", sizeText(*t.budgetBytes));

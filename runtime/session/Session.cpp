@@ -55,7 +55,7 @@ struct Session::State {
   std::unique_ptr<hal::Device> device;
   std::unique_ptr<hal::Executable> executable;
   std::unique_ptr<hal::Arena> arena;
-  std::unique_ptr<hal::Staging> inputStaging; ///< null where the host fills the arena itself
+  std::unique_ptr<hal::Staging> inputStaging;  ///< null where the host fills the arena itself
   std::unordered_map<uint32_t, size_t> staged; ///< where an input's buffer is in it
   std::unique_ptr<hal::Staging> metricStaging;
   std::unique_ptr<hal::Event> event;
@@ -182,8 +182,8 @@ struct Session::State {
     for (const gc::plan::Input *input : *plan->get().inputs()) {
       uint32_t index = input->slots()->Get(slot);
       auto source = inputStaging->bytes().subspan(staged.at(index), bufferOf(index).bytes());
-      if (Status started = device->upload(*arena, bufferOf(index).offset(), source, s.read.get(),
-                                          *s.uploaded);
+      if (Status started =
+              device->upload(*arena, bufferOf(index).offset(), source, s.read.get(), *s.uploaded);
           !started)
         return started;
     }
@@ -206,9 +206,9 @@ struct Session::State {
   Status start(List &list, uint32_t slot, hal::Event &done, hal::Event *after) {
     if (running)
       return runFailed("internal error: a list was started while another one runs");
-    if (Status started = device->submit(
-            *list.buffers[slot], done,
-            {.after = after, .times = list.times, .results = list.results});
+    if (Status started =
+            device->submit(*list.buffers[slot], done,
+                           {.after = after, .times = list.times, .results = list.results});
         !started)
       return started;
     running = &list;
@@ -303,13 +303,14 @@ Result<std::unique_ptr<Session>> Session::create(const PlanFile &plan,
   // Phase one: code and primitives. What grows here is the libraries' own.
   uint64_t atStart = readProcessMemory().resident;
   std::string name = options.device.empty() ? plan->target()->device()->str() : options.device;
-  // Generated kernels split their work by the team, and with it their sums: another one, other bits.
+  // Generated kernels split their work by the team, and with it their sums: another one, other
+  // bits.
   int planned = static_cast<int>(plan->target()->threads());
   if (name == "cpu" && planned && options.threads && options.threads != planned)
-    return deviceError("the plan was compiled for " + std::to_string(planned) +
-                       " threads, not for " + std::to_string(options.threads) +
-                       "; leave --threads out, or compile it with --threads=" +
-                       std::to_string(options.threads));
+    return deviceError(
+        "the plan was compiled for " + std::to_string(planned) + " threads, not for " +
+        std::to_string(options.threads) +
+        "; leave --threads out, or compile it with --threads=" + std::to_string(options.threads));
   int threads = options.threads ? options.threads : planned;
   auto device = hal::createDevice(name, {.threads = threads});
   if (!device)

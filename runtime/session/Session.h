@@ -5,9 +5,10 @@
 //   writeVariable(name, bytes) for every variable, fill input(name, slot)
 //   session->runOnce(); then per step: runMicroBatch(slot) × micro_batches, finishStep()
 //
-// Where the device does not compute in the host's memory, input() is staging, and a micro-batch first
-// copies its slot. To copy one slot while another is computed:
-//   upload(0); startMicroBatch(0); fill slot 1; upload(1); finishMicroBatch(); startMicroBatch(1); …
+// Where the device does not compute in the host's memory, input() is staging, and a micro-batch
+// first copies its slot. To copy one slot while another is computed:
+//   upload(0); startMicroBatch(0); fill slot 1; upload(1); finishMicroBatch(); startMicroBatch(1);
+//   …
 //
 // The session owns the device, the arena and every recorded command buffer. Creation is in two
 // phases so that memory can be told apart: first libraries are loaded and primitives built
@@ -61,7 +62,7 @@ struct CommandProfile {
   uint64_t executions = 0;
   double seconds = 0;       ///< sum
   double medianSeconds = 0; ///< of the last executions, at most kProfiledExecutions
-  double lastBegin = 0; ///< seconds since the session began, of the last execution
+  double lastBegin = 0;     ///< seconds since the session began, of the last execution
   double lastSeconds = 0;
 };
 

@@ -19,9 +19,9 @@ std::string rematText(const RematReport &remat) {
   if (remat.budgetBytes)
     text += fmt::format(", budget {}", sizeText(*remat.budgetBytes));
   if (remat.recomputed > 0)
-    text +=
-        fmt::format(", {} of {} saved values recomputed, {} more time predicted for it", remat.recomputed,
-                    remat.recomputed + remat.retained, percent(remat.recomputeFraction));
+    text += fmt::format(", {} of {} saved values recomputed, {} more time predicted for it",
+                        remat.recomputed, remat.recomputed + remat.retained,
+                        percent(remat.recomputeFraction));
   return text;
 }
 

@@ -25,9 +25,10 @@ Result<TrainOptions> resolveResume(const TrainOptions &options) {
     return checkpoint.error();
   uint64_t seed = checkpoint->position.seed;
   if (options.schedule.seedGiven && options.schedule.seed != seed)
-    return badInput(fmt::format("--seed={} with --resume={}: that run was started with seed {}, and "
-                                "another one would change its order of samples; leave --seed out",
-                                options.schedule.seed, options.resume, seed));
+    return badInput(
+        fmt::format("--seed={} with --resume={}: that run was started with seed {}, and "
+                    "another one would change its order of samples; leave --seed out",
+                    options.schedule.seed, options.resume, seed));
   resolved.schedule.seed = seed;
   return resolved;
 }
@@ -35,10 +36,10 @@ Result<TrainOptions> resolveResume(const TrainOptions &options) {
 Result<void> checkSameSetting(const TrainingSetting &then, const TrainingSetting &now) {
   std::vector<std::string> differences;
   if (then.fingerprint != now.fingerprint)
-    differences.push_back(then.data == now.data
-                              ? fmt::format("the content of the data ({}) has changed", now.data)
-                              : fmt::format("it was trained on other data ({}, here {})", then.data,
-                                            now.data));
+    differences.push_back(
+        then.data == now.data
+            ? fmt::format("the content of the data ({}) has changed", now.data)
+            : fmt::format("it was trained on other data ({}, here {})", then.data, now.data));
   auto compare = [&](const char *what, uint64_t before, uint64_t present) {
     if (before != present)
       differences.push_back(fmt::format("it has {} {}, here {}", before, what, present));
@@ -68,9 +69,10 @@ Result<void> checkPosition(const TrainingPosition &position, uint64_t epochSteps
                                 "damaged or of another run",
                                 position.step, position.stepInEpoch, position.epoch, epochSteps));
   if (position.step > totalSteps)
-    return badInput(fmt::format("the checkpoint stands at step {}, beyond the {} that this run is "
-                                "to have; --steps and --epochs count from the beginning of training",
-                                position.step, totalSteps));
+    return badInput(
+        fmt::format("the checkpoint stands at step {}, beyond the {} that this run is "
+                    "to have; --steps and --epochs count from the beginning of training",
+                    position.step, totalSteps));
   return {};
 }
 

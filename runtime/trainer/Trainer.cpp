@@ -44,8 +44,8 @@ Result<std::unique_ptr<Trainer>> Trainer::create(StepExecutor &executor, const P
   for (const plan::Variable *variable : *executor.plan().variables())
     if (variable->name()->string_view() == "window_scale")
       t.windowScale = variable->buffer();
-  // What is left of an epoch after its whole batches makes a short window, where the plan has a way to
-  // weigh it; else it is dropped.
+  // What is left of an epoch after its whole batches makes a short window, where the plan has a way
+  // to weigh it; else it is dropped.
   t.epochMicroBatches = t.windowScale && !data.endless ? t.samples / inputs.microBatch
                                                        : t.samples / batch * t.microBatches;
   t.epochSteps = static_cast<uint64_t>((t.epochMicroBatches + t.microBatches - 1) / t.microBatches);

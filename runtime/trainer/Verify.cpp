@@ -167,12 +167,13 @@ Result<StateRecord> recordSteps(const PlanFile &plan, const TrainOptions &option
                                 const ChangeVariables &change) {
   StateRecord record;
   TrainingReport report;
-  Result<void> done = runSteps(plan, options, report, checkMemory,
-                               [&](const std::vector<TensorBits> &state) -> Result<void> {
-                                 record.add(state);
-                                 return {};
-                               },
-                               change);
+  Result<void> done = runSteps(
+      plan, options, report, checkMemory,
+      [&](const std::vector<TensorBits> &state) -> Result<void> {
+        record.add(state);
+        return {};
+      },
+      change);
   if (!done)
     return done.error();
   return record;

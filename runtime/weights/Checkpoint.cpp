@@ -66,9 +66,9 @@ Result<void> saveCheckpoint(const std::string &directory, VariableStore &store,
                                  {"shuffle", setting.shuffle},
                                  {"data", setting.data},
                                  {"optimizer", setting.optimizer}};
-  return writeFileAtomically(
-      (fs::path(directory) / positionFile).string(),
-      json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  return writeFileAtomically((fs::path(directory) / positionFile).string(),
+                             json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) +
+                                 "\n");
 }
 
 Result<Checkpoint> readCheckpoint(const std::string &directory) {

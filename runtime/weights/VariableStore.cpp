@@ -136,10 +136,9 @@ Result<void> VariableStore::initializeVariable(const Variable &variable, uint64_
     std::vector<std::thread> threads;
     for (int64_t part = 1; part < parts; ++part) {
       auto draw = [&, begin = variable.elements / parts * part,
-                   end = part + 1 == parts ? variable.elements
-                                           : variable.elements / parts * (part + 1)] {
-        drawRange(begin, end);
-      };
+                   end = part + 1 == parts
+                             ? variable.elements
+                             : variable.elements / parts * (part + 1)] { drawRange(begin, end); };
       if (auto thread = tryThread(draw))
         threads.push_back(std::move(*thread));
       else

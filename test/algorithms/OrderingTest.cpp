@@ -135,8 +135,8 @@ Problem randomProblem(std::mt19937 &random, int forwardOps, bool training) {
     if (pick(random, 0, 1))
       operands.push_back(any());
     // Some sizes are not multiples of 64, many are equal.
-    forward.push_back(p.op(operands, pick(random, 0, 2) ? 64 * pick(random, 1, 4)
-                                                        : pick(random, 1, 1000)));
+    forward.push_back(
+        p.op(operands, pick(random, 0, 2) ? 64 * pick(random, 1, 4) : pick(random, 1, 1000)));
     values.push_back(forward.back());
     vary();
   }
@@ -160,11 +160,12 @@ Problem randomProblem(std::mt19937 &random, int forwardOps, bool training) {
 }
 
 /// What is alive at `op` when the ops of `set` have run, if forward values are made again for each
-/// backward use: a value counts from its op to the last use on its own side, and on the other side at
-/// each use alone.
+/// backward use: a value counts from its op to the last use on its own side, and on the other side
+/// at each use alone.
 int64_t duringMadeAgain(const StepGraph &graph, unsigned set, int op) {
   bool backward = graph.ops[op].backward;
-  auto isOpen = [&](int value, int but) { // whether an op of this side other than `but` will read it
+  auto isOpen = [&](int value,
+                    int but) { // whether an op of this side other than `but` will read it
     for (size_t i = 0; i < graph.ops.size(); ++i)
       if (static_cast<int>(i) != but && !(set >> i & 1) && graph.ops[i].backward == backward &&
           std::count(graph.ops[i].operands.begin(), graph.ops[i].operands.end(), value))
@@ -193,9 +194,8 @@ int64_t duringMadeAgain(const StepGraph &graph, unsigned set, int op) {
   for (size_t r = 0; r < graph.ops[op].results.size(); ++r)
     for (int value : graph.ops[op].operands) {
       auto found = std::find(dying.begin(), dying.end(), value);
-      if (found == dying.end() ||
-          aligned(graph.values[value].bytes) !=
-              aligned(graph.values[graph.ops[op].results[r]].bytes))
+      if (found == dying.end() || aligned(graph.values[value].bytes) !=
+                                      aligned(graph.values[graph.ops[op].results[r]].bytes))
         continue;
       bool allowed = true;
       for (size_t o = 0; o < graph.ops[op].operands.size(); ++o)
@@ -211,8 +211,8 @@ int64_t duringMadeAgain(const StepGraph &graph, unsigned set, int op) {
   return sum;
 }
 
-/// The least sum of both peaks of any order whose first is not above the given order's, by trying all
-/// sets of ops that can have run. Up to some 16 ops.
+/// The least sum of both peaks of any order whose first is not above the given order's, by trying
+/// all sets of ops that can have run. Up to some 16 ops.
 int64_t leastPeaks(const Problem &problem) {
   size_t n = problem.graph.ops.size();
   std::vector<unsigned> before(n, 0);
@@ -256,8 +256,8 @@ int64_t leastPeaks(const Problem &problem) {
         std::pair<int64_t, int64_t> made{std::max(k, kept), std::max(a, again)};
         auto &pairs = least[set | 1u << i];
         auto isBetter = [](auto &x, auto &y) { return x.first <= y.first && x.second <= y.second; };
-        if (made.first > limit ||
-            std::any_of(pairs.begin(), pairs.end(), [&](auto &pair) { return isBetter(pair, made); }))
+        if (made.first > limit || std::any_of(pairs.begin(), pairs.end(),
+                                              [&](auto &pair) { return isBetter(pair, made); }))
           continue;
         std::erase_if(pairs, [&](auto &pair) { return isBetter(made, pair); });
         pairs.push_back(made);
@@ -393,7 +393,8 @@ TEST(Ordering, NearTheBestOrderOfSmallGraphs) {
     bestFound += ours == least;
     worst = std::max(worst, double(ours) / double(least));
   }
-  std::printf("%d graphs; the best order in %d, peaks at most %.3f of its\n", compared, bestFound, worst);
+  std::printf("%d graphs; the best order in %d, peaks at most %.3f of its\n", compared, bestFound,
+              worst);
   EXPECT_GT(compared, 900);
   EXPECT_GE(bestFound, compared * 0.99);
   EXPECT_LE(worst, 1.05);

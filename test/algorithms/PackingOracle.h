@@ -35,9 +35,9 @@ std::vector<Interval> randomIntervals(std::mt19937 &generator, const RandomShape
 /// A rectangle of `time` by `bytes`, cut `cuts` times: fits into `bytes` without a gap.
 std::vector<Interval> cutRectangle(std::mt19937 &generator, int64_t time, uint64_t bytes, int cuts);
 
-/// `groups` intervals are each followed by two of the same sum, and then pairs of those, drawn across
-/// the groups, by one of their sum: 4 * groups in all. The bytes alive never change, but the pairs
-/// are not all neighbours, so the arena mostly has to be larger.
+/// `groups` intervals are each followed by two of the same sum, and then pairs of those, drawn
+/// across the groups, by one of their sum: 4 * groups in all. The bytes alive never change, but the
+/// pairs are not all neighbours, so the arena mostly has to be larger.
 std::vector<Interval> splitAndMerge(std::mt19937 &generator, int groups, uint64_t largest);
 
 } // namespace gc::test

@@ -1,5 +1,6 @@
 // Rematerialization's decisions on plain graphs: schedules that compute the right values, costs by
-// hand, frontiers that fall, bounds that hold, and the optimum of small graphs by trying everything.
+// hand, frontiers that fall, bounds that hold, and the optimum of small graphs by trying
+// everything.
 #include "passes/algorithms/Rematerialization.h"
 #include "test/algorithms/RandomStepGraph.h"
 #include "test/algorithms/ScheduleReplay.h"
@@ -17,13 +18,16 @@ using namespace gc;
 using namespace gc::test;
 
 StepGraph randomGraph(std::mt19937 &random) {
-  auto pick = [&](int from, int to) { return std::uniform_int_distribution<int>(from, to)(random); };
+  auto pick = [&](int from, int to) {
+    return std::uniform_int_distribution<int>(from, to)(random);
+  };
   GraphBuilder b;
   std::vector<int> values{b.input(), b.input()};
   std::vector<int> forward;
   int n = pick(2, 11);
   for (int i = 0; i < n; ++i) {
-    std::vector<int> operands{values[values.size() - 1 - pick(0, std::min<int>(2, values.size() - 1))]};
+    std::vector<int> operands{
+        values[values.size() - 1 - pick(0, std::min<int>(2, values.size() - 1))]};
     if (pick(0, 2) == 0)
       operands.push_back(values[pick(0, static_cast<int>(values.size()) - 1)]);
     values.push_back(b.op(operands, 64 * pick(1, 16), 0.1 * pick(1, 20), false, pick(0, 9) > 0,

@@ -1,8 +1,8 @@
 //===- AccumulateTest.cpp - micro-batches against the whole batch ---------===//
+#include "passes/Accumulate.h"
 #include "dialects/Gc.h"
 #include "mlir/IR/Diagnostics.h"
 #include "models/ModelBuilder.h"
-#include "passes/Accumulate.h"
 #include "passes/AccumulateProducts.h"
 #include "passes/Autodiff.h"
 #include "passes/Optimizer.h"
@@ -212,7 +212,8 @@ TEST_P(MicroBatches, GiveTheStepOfTheWholeBatch) {
     else
       options.epsilon = 0.25; // so that the update is smooth where a gradient is nearly 0
     Trained whole = train(GetParam().build, options, 1);
-    for (auto [microBatches, inProducts] : {std::pair(2, false), {2, true}, {8, false}, {8, true}}) {
+    for (auto [microBatches, inProducts] :
+         {std::pair(2, false), {2, true}, {8, false}, {8, true}}) {
       std::string what = std::string(kind) + " in " + std::to_string(microBatches) +
                          (inProducts ? ", added in products" : "");
       Trained split = train(GetParam().build, options, microBatches, inProducts);

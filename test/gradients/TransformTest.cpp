@@ -154,7 +154,8 @@ TEST(Schedule, KeepsLossGradientsAndUpdates) {
     OwningOpRef<ModuleOp> module = parse(model);
     OptimizerOptions options;
     options.keepGradients = true;
-    ASSERT_TRUE(module && succeeded(autodiff(*module)) && succeeded(addOptimizer(*module, options)));
+    ASSERT_TRUE(module && succeeded(autodiff(*module)) &&
+                succeeded(addOptimizer(*module, options)));
     func::FuncOp train = function(*module, "train");
     reference::Tensors inputs = drawInputs(train), variables = drawVariables(model, *module);
     reference::Tensors copy = variables;

@@ -58,9 +58,10 @@ private:
     for (int64_t i = 0, blocks = 2 + draw(4); i < blocks; ++i) {
       int64_t outputs = i && draw(2) ? models::channels(x) : width();
       bool halved = models::dimension(x, 1) >= 8 && draw(3) == 0;
-      x = draw(3) ? model.conv(name("conv"), x,
-                               {.outputs = outputs, .kernel = 3, .stride = 1 + halved, .padding = 1})
-                  : model.conv(name("conv"), x, {.outputs = outputs, .kernel = 1});
+      x = draw(3)
+              ? model.conv(name("conv"), x,
+                           {.outputs = outputs, .kernel = 3, .stride = 1 + halved, .padding = 1})
+              : model.conv(name("conv"), x, {.outputs = outputs, .kernel = 1});
       if (int64_t kind = draw(3); kind == 0)
         x = model.batchNorm(name("norm"), x);
       else if (kind == 1)

@@ -193,7 +193,9 @@ TEST_F(ReplayPlan, RejectsKernelsThatDoNotSay) {
 
 TEST_F(ReplayPlan, FollowsLaunchesAndLibraryGraphs) {
   int a = buffer("a", 128, 0, 1), b = buffer("b", 192, 1, 2), c = buffer("c", 256, 2, 2);
-  auto ids = [](std::vector<int> indices) { return std::vector<uint32_t>(indices.begin(), indices.end()); };
+  auto ids = [](std::vector<int> indices) {
+    return std::vector<uint32_t>(indices.begin(), indices.end());
+  };
   plan::LaunchT launch;
   launch.buffers = ids({x, a});
   launch.access = {plan::Access_Read, plan::Access_Write};

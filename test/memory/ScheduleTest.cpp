@@ -11,9 +11,7 @@ using namespace mlir;
 namespace gc::test {
 namespace {
 
-int64_t peakOf(func::FuncOp function) {
-  return *llvm::max_element(Liveness(function).liveBytes());
-}
+int64_t peakOf(func::FuncOp function) { return *llvm::max_element(Liveness(function).liveBytes()); }
 
 // The same ops; a peak that is never higher; and a plan in which every read sees its value, which
 // would not be so if an op had passed the update of a variable that it reads.

@@ -46,7 +46,8 @@ class StepPlansOf : public testing::TestWithParam<int> {
 protected:
   StepPlans plansOf(ModuleOp of) { return StepPlans(of, trainOf(of), 1, OpCosts(), memory); }
 
-  // The plan becomes clones and offsets: of its size, and by no packing but the one that was scored.
+  // The plan becomes clones and offsets: of its size, and by no packing but the one that was
+  // scored.
   void expectPlacedAsScored(ModuleOp module, const RematPlan &plan) {
     OwningOpRef<ModuleOp> copy = module.clone();
     StepPlans scored = plansOf(*copy);

@@ -60,14 +60,13 @@ private:
     z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
     return z ^ (z >> 31);
   }
-  uint64_t start(const std::string &name) const {
-    return fnv1a(std::to_string(seed) + ":" + name);
-  }
+  uint64_t start(const std::string &name) const { return fnv1a(std::to_string(seed) + ":" + name); }
   static double at(uint64_t start, uint64_t i) {
     return static_cast<double>(splitmix64(start + i) >> 40) / (1 << 23) - 1;
   }
   static bool endsIn(const std::string &text, const std::string &end) {
-    return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+    return text.size() >= end.size() &&
+           text.compare(text.size() - end.size(), end.size(), end) == 0;
   }
 
   std::pair<double, double> distribution(const std::string &name,
@@ -94,8 +93,8 @@ private:
     return {0, 0.05};
   }
 
-  std::vector<float> fill(const std::string &name, const std::vector<int64_t> &shape,
-                          double offset, double scale) const {
+  std::vector<float> fill(const std::string &name, const std::vector<int64_t> &shape, double offset,
+                          double scale) const {
     int64_t count = 1;
     for (int64_t size : shape)
       count *= size;

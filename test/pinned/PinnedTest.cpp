@@ -1,7 +1,7 @@
 // One SGD step of every small network against values pinned from PyTorch in float64: loss, every
-// gradient, every updated weight, every running statistic. tools/compare/README.md tells the formula of
-// the weights and the meaning of the numbers; tools/compare/pin.py wrote the files. Built once for the
-// cpu and once for cuda, whose generated kernels an emulated driver executes.
+// gradient, every updated weight, every running statistic. tools/compare/README.md tells the
+// formula of the weights and the meaning of the numbers; tools/compare/pin.py wrote the files.
+// Built once for the cpu and once for cuda, whose generated kernels an emulated driver executes.
 #include "compiler/Compile.h"
 #include "runtime/plan/PlanFile.h"
 #include "runtime/plan/Plan_generated.h"
@@ -76,9 +76,9 @@ double pinnedError(const std::vector<double> &values, const json &pinned, const 
   }
   double norm = pinned[0].get<double>();
   double size = norm > 0 ? norm : typical * std::sqrt(static_cast<double>(values.size()));
-  double off = std::max({std::abs(std::sqrt(squares) - norm),
-                         std::abs(sum - pinned[1].get<double>()),
-                         std::abs(probe - pinned[2].get<double>())});
+  double off =
+      std::max({std::abs(std::sqrt(squares) - norm), std::abs(sum - pinned[1].get<double>()),
+                std::abs(probe - pinned[2].get<double>())});
   return off / size;
 }
 
@@ -129,7 +129,8 @@ bool isTooLarge(const std::string &name) {
 class Pinned : public testing::TestWithParam<std::string> {
 protected:
   void SetUp() override {
-    folder = fs::temp_directory_path() / ("gc-pinned-" + GetParam() + "-" + std::to_string(getpid()));
+    folder =
+        fs::temp_directory_path() / ("gc-pinned-" + GetParam() + "-" + std::to_string(getpid()));
     fs::create_directories(folder);
   }
   void TearDown() override { fs::remove_all(folder); }
@@ -149,8 +150,8 @@ TEST_P(Pinned, OneStepMatchesFloat64) {
     for (const json &argument : pinned["gen"])
       arguments += argument.get<std::string>() + " ";
   fs::path model = folder / "model.mlir";
-  std::string command = std::string("\"") + GC_GEN + "\" " + arguments + " -o " + model.string() +
-                        " > /dev/null";
+  std::string command =
+      std::string("\"") + GC_GEN + "\" " + arguments + " -o " + model.string() + " > /dev/null";
   ASSERT_EQ(std::system(command.c_str()), 0) << command;
 
   gc::CompileOptions compile;
@@ -171,14 +172,15 @@ TEST_P(Pinned, OneStepMatchesFloat64) {
   for (const gc::plan::Variable *variable : *plan->get().variables())
     if (variable->role() == gc::plan::VariableRole_Parameter ||
         variable->role() == gc::plan::VariableRole_RunningStatistic)
-      weights.push_back({variable->name()->str(), "F32",
+      weights.push_back({variable->name()->str(),
+                         "F32",
                          {variable->file_shape()->begin(), variable->file_shape()->end()}});
   std::set<std::string> names;
   for (const SafetensorsDeclaration &tensor : weights)
     names.insert(tensor.name);
-  Hashed hashed({pinned["seed"], pinned["residual_norm"], pinned["residual_factor"],
-                 pinned["norm_bias"]},
-                names);
+  Hashed hashed(
+      {pinned["seed"], pinned["residual_norm"], pinned["residual_factor"], pinned["norm_bias"]},
+      names);
   writeTensors(folder / "weights.safetensors", weights, [&](const SafetensorsDeclaration &tensor) {
     return asBytes(hashed.weights(tensor.name, tensor.shape));
   });
@@ -230,20 +232,21 @@ TEST_P(Pinned, OneStepMatchesFloat64) {
                        values[3]);
     updateErrors.add(name, pinnedError(update, values, hashed, name, typical), values[4]);
   }
-  // A ReLU or a pool at its tie moves gradients by more than any rounding, whoever computes them, and
-  // which ones are that near differs from CPU to CPU (a large VGG has some on any). So where the
-  // gradients are off, steps whose weights are rounded once more tell by how much that alone moves
-  // them: a wrong derivative is off by more, or where nothing moves.
+  // A ReLU or a pool at its tie moves gradients by more than any rounding, whoever computes them,
+  // and which ones are that near differs from CPU to CPU (a large VGG has some on any). So where
+  // the gradients are off, steps whose weights are rounded once more tell by how much that alone
+  // moves them: a wrong derivative is off by more, or where nothing moves.
   if (!gradientErrors.isGood()) {
     std::vector<double> responses(gradientErrors.errors.size());
     for (int rounding = 1; rounding <= kRoundedSteps; ++rounding) {
-      writeTensors(folder / "weights.safetensors", weights, [&](const SafetensorsDeclaration &tensor) {
-        std::vector<float> values = hashed.weights(tensor.name, tensor.shape);
-        auto u = hashed.uniform(tensor.name + ".rounding" + std::to_string(rounding));
-        for (size_t i = 0; i < values.size(); ++i)
-          values[i] = std::nextafter(values[i], u(i) < 0 ? -INFINITY : INFINITY);
-        return asBytes(values);
-      });
+      writeTensors(folder / "weights.safetensors", weights,
+                   [&](const SafetensorsDeclaration &tensor) {
+                     std::vector<float> values = hashed.weights(tensor.name, tensor.shape);
+                     auto u = hashed.uniform(tensor.name + ".rounding" + std::to_string(rounding));
+                     for (size_t i = 0; i < values.size(); ++i)
+                       values[i] = std::nextafter(values[i], u(i) < 0 ? -INFINITY : INFINITY);
+                     return asBytes(values);
+                   });
       train.dumpGradients = (folder / "rounded.safetensors").string();
       train.out = std::fopen("/dev/null", "w");
       auto again = trainPlan(*plan, train);
@@ -267,8 +270,9 @@ TEST_P(Pinned, OneStepMatchesFloat64) {
         ++index;
       }
     }
-    std::printf("ties: rounding the weights moves the median gradient by %.2g, ours is off by %.2g\n",
-                median(responses), median(gradientErrors.errors));
+    std::printf(
+        "ties: rounding the weights moves the median gradient by %.2g, ours is off by %.2g\n",
+        median(responses), median(gradientErrors.errors));
     gradientErrors.allow(responses);
     updateErrors.allow(responses);
   }
@@ -277,7 +281,8 @@ TEST_P(Pinned, OneStepMatchesFloat64) {
   for (auto &[name, values] : pinned["statistics"].items()) {
     std::vector<float> s = readTensor(*after, name);
     ASSERT_FALSE(s.empty()) << name;
-    statisticErrors.add(name, pinnedError({s.begin(), s.end()}, values, hashed, name, 1), values[3]);
+    statisticErrors.add(name, pinnedError({s.begin(), s.end()}, values, hashed, name, 1),
+                        values[3]);
   }
   if (!pinned["statistics"].empty())
     statisticErrors.expectGood("statistics");
@@ -294,7 +299,8 @@ std::vector<std::string> cases() {
 
 INSTANTIATE_TEST_SUITE_P(Networks, Pinned, testing::ValuesIn(cases()), [](const auto &info) {
   std::string name = info.param;
-  std::replace_if(name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
   return name;
 });
 

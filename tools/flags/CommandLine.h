@@ -15,8 +15,8 @@ class Validator;
 /// Numbers from 0 on; CLI11 alone would wrap -1 around to the largest number.
 CLI::Validator countValidator();
 
-/// --help and --version are printed and bad usage is reported as all tools do; a flag with an empty value or
-/// given twice is bad usage. False: the tool ends with `exitCode`.
+/// --help and --version are printed and bad usage is reported as all tools do; a flag with an empty
+/// value or given twice is bad usage. False: the tool ends with `exitCode`.
 bool parseCommandLine(CLI::App &app, int argc, char **argv, int &exitCode);
 
 /// The first flag or argument that was given and is none of `allowed`; empty where there is none.

@@ -55,8 +55,9 @@ void CompileFlags::add(CLI::App &app) {
                "from gc-run --calibrate (default: rates of the machine it was developed on)"),
            group);
   group = "Device";
-  remember(app.add_option("--target", c.target,
-                          "cuda: what to compile for: sm_75, sm_80, sm_86, sm_89, sm_90, sm_100 or sm_120"),
+  remember(app.add_option(
+               "--target", c.target,
+               "cuda: what to compile for: sm_75, sm_80, sm_86, sm_89, sm_90, sm_100 or sm_120"),
            group);
   remember(app.add_option("--cuda-library", c.cudaLibrary,
                           "cuda: auto (cuDNN where it is installed), cudnn or none (every kernel "

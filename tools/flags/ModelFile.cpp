@@ -47,9 +47,7 @@ Result<std::string> readModelFile(const std::string &path) {
   return text;
 }
 
-bool isPlan(const std::string &bytes) {
-  return looksLikePlan(std::as_bytes(std::span(bytes)));
-}
+bool isPlan(const std::string &bytes) { return looksLikePlan(std::as_bytes(std::span(bytes))); }
 
 Result<CompiledModel> compileText(const std::string &text, const std::string &path,
                                   const gc::CompileOptions &options, bool showWarnings) {

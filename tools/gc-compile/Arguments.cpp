@@ -52,16 +52,19 @@ void addFlags(CLI::App &app, Arguments &a) {
                  "A page with the memory of the step over its ops, before and after recomputation, "
                  "and the tensors alive at the peaks")
       ->group(group);
-  app.add_option("--dump-kernels", c.dumpKernels,
-                 "Directory for the generated code: MLIR, LLVM IR, and assembly and shared object, or PTX "
-                 "and cubins")
+  app.add_option(
+         "--dump-kernels", c.dumpKernels,
+         "Directory for the generated code: MLIR, LLVM IR, and assembly and shared object, or PTX "
+         "and cubins")
       ->group(group);
-  app.add_flag("--explain", c.explain,
-               "What is recomputed and why: bytes not kept, seconds paid, what is alive at the peak")
+  app.add_flag(
+         "--explain", c.explain,
+         "What is recomputed and why: bytes not kept, seconds paid, what is alive at the peak")
       ->group(group);
-  app.add_flag("--kernels", a.kernels,
-               "cuda: a table of the generated kernels: registers, spills, shared memory, occupancy, "
-               "predicted time")
+  app.add_flag(
+         "--kernels", a.kernels,
+         "cuda: a table of the generated kernels: registers, spills, shared memory, occupancy, "
+         "predicted time")
       ->group(group);
   app.add_option("--pareto", c.pareto,
                  "Peak against predicted time at N budgets, from no recomputation to the smallest "

@@ -41,19 +41,20 @@ std::string cudaSummary(const std::string &compilerReport) {
   if (library.empty())
     text += line("library", "none: " + cuda["no_library_because"].get<std::string>());
   else
-    text += line("library", fmt::format("{} graphs of {}", cuda["library_graphs"].get<size_t>(),
-                                        library));
+    text += line("library",
+                 fmt::format("{} graphs of {}", cuda["library_graphs"].get<size_t>(), library));
   for (const json &refusal : cuda["generated_instead"])
-    text += line("", fmt::format("generated instead: {} ({}): {}",
-                                 refusal["op"].get<std::string>(), refusal["ops"].get<int64_t>(),
-                                 refusal["reason"].get<std::string>()));
+    text +=
+        line("", fmt::format("generated instead: {} ({}): {}", refusal["op"].get<std::string>(),
+                             refusal["ops"].get<int64_t>(), refusal["reason"].get<std::string>()));
   json report = json::parse(compilerReport);
   std::string costs = report.value("costs", "");
   text += line("a step",
                fmt::format("{:.3f} ms {}", 1e3 * report.value("step_seconds_predicted", 0.0),
-                           costs.empty() ? fmt::format("by the roofline of {}'s data sheet; not measured",
-                                                       cuda["device"].get<std::string>())
-                                         : fmt::format("by the costs in '{}'", costs)));
+                           costs.empty()
+                               ? fmt::format("by the roofline of {}'s data sheet; not measured",
+                                             cuda["device"].get<std::string>())
+                               : fmt::format("by the costs in '{}'", costs)));
   auto has = cuda["device_memory_bytes"].get<uint64_t>();
   auto needs = report.value("arena_bytes", uint64_t(0));
   if (needs > has)
@@ -66,21 +67,19 @@ std::string kernelTable(const std::string &compilerReport) {
   json cuda = cudaOf(compilerReport);
   if (cuda.is_null())
     return "";
-  std::string text = fmt::format("{:<44} {:>8} {:>7} {:>9} {:>6} {:>6} {:>9} {:>10}  {}\n", "kernel",
-                                 "launches", "threads", "registers", "spills", "shared",
+  std::string text = fmt::format("{:<44} {:>8} {:>7} {:>9} {:>6} {:>6} {:>9} {:>10}  {}\n",
+                                 "kernel", "launches", "threads", "registers", "spills", "shared",
                                  "occupancy", "predicted", "limited by");
-  auto number = [](const json &value) {
-    return value.is_null() ? std::string("?") : value.dump();
-  };
+  auto number = [](const json &value) { return value.is_null() ? std::string("?") : value.dump(); };
   for (const json &kernel : cuda["kernels"])
-    text += fmt::format(
-        "{:<44} {:>8} {:>7} {:>9} {:>6} {:>6} {:>9} {:>10}  {}\n",
-        kernel["name"].get<std::string>(), kernel["launches"].get<int64_t>(),
-        kernel["threads"].get<int64_t>(), number(kernel["registers"]),
-        number(kernel["spill_bytes"]), kernel["shared_bytes"].get<int64_t>(),
-        kernel["occupancy"].is_null() ? "?"
-                                      : fmt::format("{:.0f} %", 100 * kernel["occupancy"].get<double>()),
-        fmt::format("{:.1f} us", 1e6 * kernel["seconds_predicted"].get<double>()),
-        kernel["limited_by"].get<std::string>());
+    text += fmt::format("{:<44} {:>8} {:>7} {:>9} {:>6} {:>6} {:>9} {:>10}  {}\n",
+                        kernel["name"].get<std::string>(), kernel["launches"].get<int64_t>(),
+                        kernel["threads"].get<int64_t>(), number(kernel["registers"]),
+                        number(kernel["spill_bytes"]), kernel["shared_bytes"].get<int64_t>(),
+                        kernel["occupancy"].is_null()
+                            ? "?"
+                            : fmt::format("{:.0f} %", 100 * kernel["occupancy"].get<double>()),
+                        fmt::format("{:.1f} us", 1e6 * kernel["seconds_predicted"].get<double>()),
+                        kernel["limited_by"].get<std::string>());
   return text;
 }

@@ -17,15 +17,15 @@ std::vector<ParetoPoint> paretoPoints(const std::string &compileReport) {
 }
 
 std::string paretoTable(const std::vector<ParetoPoint> &points) {
-  std::string text = fmt::format("{:>14} {:>14} {:>9} {:>8} {:>8} {:>10} {:>13}\n", "budget, bytes",
-                                 "peak, bytes", "step, s", "slower", "bound", "ops again",
-                                 "micro-batches");
+  std::string text =
+      fmt::format("{:>14} {:>14} {:>9} {:>8} {:>8} {:>10} {:>13}\n", "budget, bytes", "peak, bytes",
+                  "step, s", "slower", "bound", "ops again", "micro-batches");
   double fastest = points.empty() ? 0 : points.front().stepSeconds;
   for (const ParetoPoint &point : points)
-    text += fmt::format("{:>14} {:>14} {:>9.4g} {:>7.2f}% {:>7.2f}% {:>10} {:>13}\n",
-                        point.budgetBytes, point.peakBytes, point.stepSeconds,
-                        100 * (point.stepSeconds / fastest - 1), 100 * point.lowerBound,
-                        point.recomputedOps, point.microBatches);
+    text +=
+        fmt::format("{:>14} {:>14} {:>9.4g} {:>7.2f}% {:>7.2f}% {:>10} {:>13}\n", point.budgetBytes,
+                    point.peakBytes, point.stepSeconds, 100 * (point.stepSeconds / fastest - 1),
+                    100 * point.lowerBound, point.recomputedOps, point.microBatches);
   return text;
 }
 
@@ -34,8 +34,8 @@ std::string paretoCsv(const std::vector<ParetoPoint> &points) {
                      "time_lower_bound,recomputed_ops,micro_batches\n";
   for (const ParetoPoint &point : points)
     text += fmt::format("{},{},{:.9g},{:.9g},{:.9g},{},{}\n", point.budgetBytes, point.peakBytes,
-                        point.stepSeconds, point.recomputed, point.lowerBound,
-                        point.recomputedOps, point.microBatches);
+                        point.stepSeconds, point.recomputed, point.lowerBound, point.recomputedOps,
+                        point.microBatches);
   return text;
 }
 
@@ -70,14 +70,19 @@ std::string paretoPlot(const std::vector<ParetoPoint> &points, const std::string
     mostSlower = std::max({mostSlower, slower(point), 100 * point.lowerBound});
   }
   double xStep = niceStep(mostBytes, 6), yStep = niceStep(mostSlower, 5);
-  double xMost = std::ceil(mostBytes / xStep) * xStep, yMost = std::ceil(mostSlower / yStep) * yStep;
+  double xMost = std::ceil(mostBytes / xStep) * xStep,
+         yMost = std::ceil(mostSlower / yStep) * yStep;
   auto x = [&](double bytes) { return left + bytes / xMost * (width - left - right); };
-  auto y = [&](double percent) { return height - bottom - percent / yMost * (height - top - bottom); };
+  auto y = [&](double percent) {
+    return height - bottom - percent / yMost * (height - top - bottom);
+  };
 
   std::string svg = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
+      "height=\"{1}\" "
       "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"{0}\" height=\"{1}\" "
-      "fill=\"white\"/>\n<text x=\"{2}\" y=\"26\" font-size=\"15\">{3}: peak memory against step time, "
+      "fill=\"white\"/>\n<text x=\"{2}\" y=\"26\" font-size=\"15\">{3}: peak memory against step "
+      "time, "
       "predicted</text>\n",
       width, height, left, escaped(title));
   for (double tick = 0; tick <= xMost * 1.001; tick += xStep)
@@ -90,10 +95,11 @@ std::string paretoPlot(const std::vector<ParetoPoint> &points, const std::string
                        "stroke=\"#e4e4e4\"/>\n<text x=\"{3:.1f}\" y=\"{4:.1f}\" "
                        "text-anchor=\"end\">{5:.4g} %</text>\n",
                        x(0), x(xMost), y(tick), x(0) - 8, y(tick) + 4, tick);
-  svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">peak, MB (10^6 bytes)</text>\n"
-                     "<text transform=\"translate(16 {:.1f}) rotate(-90)\" "
-                     "text-anchor=\"middle\">slower than without recomputation</text>\n",
-                     (left + width - right) / 2, height - 14, (y(0) + y(yMost)) / 2);
+  svg += fmt::format(
+      "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">peak, MB (10^6 bytes)</text>\n"
+      "<text transform=\"translate(16 {:.1f}) rotate(-90)\" "
+      "text-anchor=\"middle\">slower than without recomputation</text>\n",
+      (left + width - right) / 2, height - 14, (y(0) + y(yMost)) / 2);
   // A plan is good for every budget from its peak on: steps, not slopes.
   std::string plans, bound;
   for (size_t i = 0; i < points.size(); ++i) {
@@ -108,15 +114,17 @@ std::string paretoPlot(const std::vector<ParetoPoint> &points, const std::string
     svg += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.5\" fill=\"#1f6fb4\"/>\n", px,
                        y(slower(point)));
   }
-  svg += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"#1f6fb4\" stroke-width=\"1.5\"/>\n"
-                     "<polyline points=\"{}\" fill=\"none\" stroke=\"#999\" "
-                     "stroke-dasharray=\"4 3\"/>\n",
-                     plans, bound);
-  svg += fmt::format("<line x1=\"{0}\" x2=\"{1}\" y1=\"58\" y2=\"58\" stroke=\"#1f6fb4\" "
-                     "stroke-width=\"1.5\"/><text x=\"{2}\" y=\"62\">plans</text>\n"
-                     "<line x1=\"{0}\" x2=\"{1}\" y1=\"76\" y2=\"76\" stroke=\"#999\" "
-                     "stroke-dasharray=\"4 3\"/><text x=\"{2}\" y=\"80\">no plan can be below</text>\n"
-                     "</svg>\n",
-                     width - 190, width - 160, width - 152);
+  svg += fmt::format(
+      "<polyline points=\"{}\" fill=\"none\" stroke=\"#1f6fb4\" stroke-width=\"1.5\"/>\n"
+      "<polyline points=\"{}\" fill=\"none\" stroke=\"#999\" "
+      "stroke-dasharray=\"4 3\"/>\n",
+      plans, bound);
+  svg +=
+      fmt::format("<line x1=\"{0}\" x2=\"{1}\" y1=\"58\" y2=\"58\" stroke=\"#1f6fb4\" "
+                  "stroke-width=\"1.5\"/><text x=\"{2}\" y=\"62\">plans</text>\n"
+                  "<line x1=\"{0}\" x2=\"{1}\" y1=\"76\" y2=\"76\" stroke=\"#999\" "
+                  "stroke-dasharray=\"4 3\"/><text x=\"{2}\" y=\"80\">no plan can be below</text>\n"
+                  "</svg>\n",
+                  width - 190, width - 160, width - 152);
   return svg;
 }

@@ -8,9 +8,9 @@
 
 struct ParetoPoint {
   int64_t budgetBytes = 0, peakBytes = 0, microBatches = 1, recomputedOps = 0;
-  double stepSeconds = 0;  // predicted
-  double recomputed = 0;   // part of a step
-  double lowerBound = 0;   // no plan within the budget recomputes less
+  double stepSeconds = 0; // predicted
+  double recomputed = 0;  // part of a step
+  double lowerBound = 0;  // no plan within the budget recomputes less
 };
 
 /// The "pareto" rows of a compile report.

@@ -1,7 +1,7 @@
 //===- main.cpp - gc-opt: passes on IR ------------------------------------===//
 //
-// MLIR's own driver, with our dialect and passes, behind the same door as the other tools: the text is
-// looked at before it is parsed, and the exit codes are those of all tools.
+// MLIR's own driver, with our dialect and passes, behind the same door as the other tools: the text
+// is looked at before it is parsed, and the exit codes are those of all tools.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/ModelText.h"
@@ -104,7 +104,8 @@ int optimize(int argc, char **argv) {
 
   bool isPrinted = outputName == "-", isStream = isStreamAt(outputName);
   if (gc::runtime::Result<void> fine = gc::runtime::checkOutputs(
-          {{"-o", isPrinted || isStream ? "" : outputName.getValue()}}, {{"the input", inputName == "-" ? "/dev/stdin" : inputName.getValue()}});
+          {{"-o", isPrinted || isStream ? "" : outputName.getValue()}},
+          {{"the input", inputName == "-" ? "/dev/stdin" : inputName.getValue()}});
       !fine)
     return fail(fine.error());
   std::string error;

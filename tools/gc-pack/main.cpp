@@ -35,8 +35,8 @@ struct Arguments {
 int run(Arguments &arguments) {
   using namespace gc;
   PackingOptions &options = arguments.options;
-  if (runtime::Result<void> fine = runtime::checkOutputs({{"-o", arguments.output}},
-                                                         {{"the input", arguments.input}});
+  if (runtime::Result<void> fine =
+          runtime::checkOutputs({{"-o", arguments.output}}, {{"the input", arguments.input}});
       !fine)
     return fail(fine.error().message, fine.error().exitCode());
   if (!arguments.capacity.empty()) {

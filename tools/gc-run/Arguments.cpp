@@ -33,8 +33,7 @@ namespace {
 
 /// What needs a second look after CLI11 has read the strings.
 struct Raw {
-  CLI::Option *epochs = nullptr, *steps = nullptr, *limit = nullptr,
-              *seed = nullptr;
+  CLI::Option *epochs = nullptr, *steps = nullptr, *limit = nullptr, *seed = nullptr;
   uint64_t epochCount = 1, stepCount = 0, limitCount = 0;
 };
 
@@ -64,9 +63,9 @@ void addDataFlags(CLI::App &app, Arguments &a, Raw &raw) {
   raw.seed = app.add_option("--seed", schedule.seed,
                             "Of initial weights, order, dropout and synthetic data; --resume "
                             "keeps its own")
-      ->check(countValidator())
-      ->capture_default_str()
-      ->group(group);
+                 ->check(countValidator())
+                 ->capture_default_str()
+                 ->group(group);
   app.add_option("--workers", schedule.workers, "Loader threads; 0 loads between steps")
       ->check(CLI::Range(0, 256))
       ->capture_default_str()
@@ -88,12 +87,14 @@ void addDeviceFlags(CLI::App &app, Arguments &a) {
                  "Measure what this machine does in a second and write it for --costs; takes two "
                  "minutes and no model")
       ->group(group);
-  app.add_flag("--selftest", a.selftest,
-               "Test the device, with a verdict: the conformance suite; cuda: also gradients and ops "
-               "against the cpu device and cuDNN, memory and a short training, and a file to send back "
-               "(--report, default gc-selftest-cuda.json)")
+  app.add_flag(
+         "--selftest", a.selftest,
+         "Test the device, with a verdict: the conformance suite; cuda: also gradients and ops "
+         "against the cpu device and cuDNN, memory and a short training, and a file to send back "
+         "(--report, default gc-selftest-cuda.json)")
       ->group(group);
-  app.add_flag("--selftest-quick", a.selftestQuick, "The same on fewer and smaller networks")->group(group);
+  app.add_flag("--selftest-quick", a.selftestQuick, "The same on fewer and smaller networks")
+      ->group(group);
   app.add_option("--selftest-sections", a.selftestSections,
                  "Of the self-test of cuda only some, such as conformance,ops")
       ->delimiter(',')

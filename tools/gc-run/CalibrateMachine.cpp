@@ -13,8 +13,8 @@
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <fcntl.h>
+#include <filesystem>
 #include <memory>
 #include <unistd.h>
 #include <utility>
@@ -83,9 +83,9 @@ Result<void> calibrateMachine(const std::string &file, int threads) {
   if (!output)
     return output.error();
   std::error_code none;
-  std::string profilePath = (std::filesystem::temp_directory_path(none) /
-                             fmt::format("gc-calibrate-{}.json", ::getpid()))
-                                .string();
+  std::string profilePath =
+      (std::filesystem::temp_directory_path(none) / fmt::format("gc-calibrate-{}.json", ::getpid()))
+          .string();
   TemporaryName profileName(profilePath);
   std::vector<OpenedProfile> profiles;
   {

@@ -1,4 +1,5 @@
-// The conformance suite's operations for a GPU: products too, as kernels that the compiler generates.
+// The conformance suite's operations for a GPU: products too, as kernels that the compiler
+// generates.
 #ifndef GC_TOOLS_SELFTEST_CUDALOWERING_H
 #define GC_TOOLS_SELFTEST_CUDALOWERING_H
 
@@ -12,11 +13,10 @@ public:
 
   void target(gc::runtime::conformance::SmallPlan &plan) const override;
   bool hasProducts() const override { return true; }
-  gc::runtime::Status
-  convolution(gc::runtime::conformance::SmallPlan &plan,
-              const gc::runtime::cpu::ConvolutionSpec &spec,
-              const gc::runtime::conformance::ConvolutionOperands &operands,
-              int threads) const override;
+  gc::runtime::Status convolution(gc::runtime::conformance::SmallPlan &plan,
+                                  const gc::runtime::cpu::ConvolutionSpec &spec,
+                                  const gc::runtime::conformance::ConvolutionOperands &operands,
+                                  int threads) const override;
   gc::runtime::Status matmul(gc::runtime::conformance::SmallPlan &plan,
                              const gc::runtime::cpu::MatMulSpec &spec,
                              const gc::runtime::conformance::MatMulOperands &operands,

@@ -2,8 +2,8 @@
 
 #include "runtime/hal/conformance/Conformance.h"
 #include "runtime/nvml/NvmlSampler.h"
-#include "runtime/report/Sizes.h"
 #include "runtime/process/AtomicFile.h"
+#include "runtime/report/Sizes.h"
 #include "tools/flags/CommandLine.h"
 #include "tools/selftest/CudaLowering.h"
 #include "tools/selftest/CudaModel.h"
@@ -51,8 +51,9 @@ Result<PlanFile> compileNetwork(const SelfTestNetwork &network, const gc::Compil
   if (!compiled)
     return compiled.error();
   if (stepSeconds)
-    *stepSeconds = nlohmann::json::parse(compiled->result.report, nullptr, /*allow_exceptions=*/false)
-                       .value("step_seconds_predicted", 0.0);
+    *stepSeconds =
+        nlohmann::json::parse(compiled->result.report, nullptr, /*allow_exceptions=*/false)
+            .value("step_seconds_predicted", 0.0);
   return PlanFile::fromMemory(std::as_bytes(std::span(compiled->result.plan)), network.name);
 }
 
@@ -80,15 +81,14 @@ std::string whyNoPlans(const SelfTestSetup &setup) {
 void testDevice(hal::Device &device, SelfTestSetup &setup, Findings &findings,
                 Findings::Json properties) {
   findings.section("device", "device, driver and libraries");
-  findings.note("device", fmt::format("{} ({}), compute capability {}",
-                                      properties.value("name", "?"), device.name(),
-                                      properties.value("compute_capability", "?")));
+  findings.note("device",
+                fmt::format("{} ({}), compute capability {}", properties.value("name", "?"),
+                            device.name(), properties.value("compute_capability", "?")));
   findings.note("driver", properties.value("driver_version", "?"));
   findings.note("memory", sizeText(properties.value("total_memory_bytes", uint64_t(0))));
-  findings.note("compiled for", fmt::format("{} (the model: {})", setup.model->target,
-                                            setup.model->name));
-  findings.passed("properties",
-                  fmt::format("{} attributes", properties["attributes"].size()));
+  findings.note("compiled for",
+                fmt::format("{} (the model: {})", setup.model->target, setup.model->name));
+  findings.passed("properties", fmt::format("{} attributes", properties["attributes"].size()));
 
   if (auto nvml = NvmlSampler::open({.uuid = device.uuid(), .pciBusId = device.pciBusId()}))
     findings.passed("nvml", fmt::format("knows the device as {}", (*nvml)->describe().name));
@@ -155,9 +155,8 @@ int cudaSelfTest(const CudaSelfTestOptions &options) {
   auto properties = Findings::Json::parse(*text, nullptr, /*allow_exceptions=*/false);
 
   auto isAskedFor = [&](const char *section) {
-    return options.sections.empty() ||
-           std::find(options.sections.begin(), options.sections.end(), section) !=
-               options.sections.end();
+    return options.sections.empty() || std::find(options.sections.begin(), options.sections.end(),
+                                                 section) != options.sections.end();
   };
   Findings findings;
   testDevice(**device, setup, findings, properties);
@@ -183,9 +182,9 @@ int cudaSelfTest(const CudaSelfTestOptions &options) {
                   findings.passes(), findings.failures(), findings.skips());
   report["verdict"] = verdict;
   fmt::print("\nverdict: {}\n", verdict);
-  if (Result<void> written = writeFile(
-          options.report,
-          report.dump(1, ' ', false, Findings::Json::error_handler_t::replace) + "\n");
+  if (Result<void> written =
+          writeFile(options.report,
+                    report.dump(1, ' ', false, Findings::Json::error_handler_t::replace) + "\n");
       !written)
     return failWith("gc-run", written.error());
   fmt::print("{} has every number; please send it back\n", options.report);

@@ -6,9 +6,9 @@
 #include <vector>
 
 struct CudaSelfTestOptions {
-  std::string device = "cuda"; // "cuda:1"
-  int threads = 0;             // of the cpu device, which results are compared with
-  bool quick = false;          // smaller networks
+  std::string device = "cuda";       // "cuda:1"
+  int threads = 0;                   // of the cpu device, which results are compared with
+  bool quick = false;                // smaller networks
   std::vector<std::string> sections; // names; empty: all
   std::string report = "gc-selftest-cuda.json";
 };
@@ -16,8 +16,9 @@ struct CudaSelfTestOptions {
 /// The names that `sections` may hold, in order.
 const std::vector<std::string> &cudaSelfTestSections();
 
-/// Prints every case and a verdict and writes the report. The exit code: 0 all passed (or were skipped
-/// for a reason that is told), 1 something failed, 2 the report cannot be written, 4 no such device.
+/// Prints every case and a verdict and writes the report. The exit code: 0 all passed (or were
+/// skipped for a reason that is told), 1 something failed, 2 the report cannot be written, 4 no
+/// such device.
 int cudaSelfTest(const CudaSelfTestOptions &options);
 
 #endif // GC_TOOLS_SELFTEST_CUDASELFTEST_H

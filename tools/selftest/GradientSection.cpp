@@ -26,9 +26,9 @@ std::map<std::string, std::span<const std::byte>> firstStep(const StateRecord &r
   return tensors;
 }
 
-/// Networks are not smooth: where rounding takes a ReLU's input across zero, gradients jump, on the cpu
-/// device as on a GPU. So parameters move as far as rounding may, several times: one may miss what
-/// another finds.
+/// Networks are not smooth: where rounding takes a ReLU's input across zero, gradients jump, on the
+/// cpu device as on a GPU. So parameters move as far as rounding may, several times: one may miss
+/// what another finds.
 constexpr int kUnits = 4;
 constexpr uint64_t kPerturbations = 8;
 
@@ -68,8 +68,8 @@ Result<Reference> referenceOf(const SelfTestSetup &setup, const SelfTestNetwork 
   Reference reference{std::move(*exact), {}};
   auto want = firstStep(reference.exact);
   for (uint64_t seed = 1; seed <= kPerturbations; ++seed) {
-    Result<StateRecord> moved = recordSteps(
-        *plan, options, [&](const gc::plan::Plan &changed, BufferAccess &access) {
+    Result<StateRecord> moved =
+        recordSteps(*plan, options, [&](const gc::plan::Plan &changed, BufferAccess &access) {
           return perturb(changed, access, seed);
         });
     if (!moved)
@@ -139,7 +139,8 @@ public:
   }
 
 private:
-  std::optional<StateRecord> against(const std::string &variant, const gc::CompileOptions &options) {
+  std::optional<StateRecord> against(const std::string &variant,
+                                     const gc::CompileOptions &options) {
     std::string name = network.name + "." + variant;
     Result<PlanFile> plan = compileNetwork(network, options);
     Result<StateRecord> record =
@@ -165,9 +166,10 @@ private:
       return findings.failed(name, done.error().message);
     const VerifyReport &verify = *report.verify;
     findings.judge(verify.identical, name,
-                   verify.identical ? fmt::format("{} values recomputed, {} tensors equal in every bit",
-                                                  report.remat.recomputed, verify.compared)
-                                    : verify.difference);
+                   verify.identical
+                       ? fmt::format("{} values recomputed, {} tensors equal in every bit",
+                                     report.remat.recomputed, verify.compared)
+                       : verify.difference);
   }
 
   const SelfTestSetup &setup;

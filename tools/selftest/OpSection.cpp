@@ -52,8 +52,8 @@ public:
     for (uint32_t buffer : twin.reads) {
       auto found = mine.find(other.label(buffer));
       if (found == mine.end())
-        return runFailed(fmt::format("it does not read '{}', and its twin does",
-                                     other.label(buffer)));
+        return runFailed(
+            fmt::format("it does not read '{}', and its twin does", other.label(buffer)));
       Result<Bytes> bytes = step.read(found->second);
       if (!bytes)
         return bytes.error();
@@ -222,11 +222,12 @@ void testTwins(const SelfTestSetup &setup, const SelfTestNetwork &network, bool 
   if (!tally)
     return findings.failed(name, tally.error().message);
   const OpResult &worst = tally->worstResult;
-  std::string text = fmt::format(
-      "{} ops, {} beyond their bound, {} without a twin; worst {} ({}): error {:.2g}, bound {:.2g}; "
-      "{:.0f} us, twins {:.0f} us",
-      tally->compared, tally->failures, tally->apart.size(), tally->worst, worst.output,
-      worst.error, worst.bound, 1e6 * tally->seconds, 1e6 * tally->otherSeconds);
+  std::string text =
+      fmt::format("{} ops, {} beyond their bound, {} without a twin; worst {} ({}): error {:.2g}, "
+                  "bound {:.2g}; "
+                  "{:.0f} us, twins {:.0f} us",
+                  tally->compared, tally->failures, tally->apart.size(), tally->worst, worst.output,
+                  worst.error, worst.bound, 1e6 * tally->seconds, 1e6 * tally->otherSeconds);
   findings.judge(tally->failures == 0 && tally->compared > 0, name, text,
                  {{"ops", tally->ops}, {"without_twin", tally->apart}});
 }

@@ -24,8 +24,8 @@ public:
   const gc::plan::Plan &plan() const { return file.get(); }
   const std::vector<Op> &ops() const { return all; }
   const gc::plan::Buffer &buffer(uint32_t index) const { return *plan().buffers()->Get(index); }
-  /// The same in every plan of the model, and unique in this one. Results of one op have one name: their
-  /// sizes tell them apart, then their order ("bn1:batch_stats, 64 bytes #2").
+  /// The same in every plan of the model, and unique in this one. Results of one op have one name:
+  /// their sizes tell them apart, then their order ("bn1:batch_stats, 64 bytes #2").
   const std::string &label(uint32_t index) const { return labels[index]; }
 
   /// Gives parameters their initial values, inputs normal ones, and runs the once list.

@@ -28,8 +28,8 @@ inline double relativeError(std::span<const std::byte> got, std::span<const std:
   return std::isnan(error) ? infinite : error;
 }
 
-/// What an f32 result may be off by, given how much it moves when its operands do by so many units in
-/// the last place: see README.md.
+/// What an f32 result may be off by, given how much it moves when its operands do by so many units
+/// in the last place: see README.md.
 constexpr double kRoundings = 64;
 inline double errorBound(double response, int units = 1) {
   return kRoundings * std::fmax(response / units, 0x1p-23);

@@ -15,13 +15,13 @@ std::vector<SelfTestNetwork> selfTestNetworks(bool quick) {
   std::vector<Choice> choices;
   if (quick)
     choices = {{MnistOptions{.batch = 6}, true},
-               {EncoderOptions{.layers = 2, .width = 32, .heads = 2, .ffn = 48, .sequence = 11,
-                               .batch = 2},
+               {EncoderOptions{
+                    .layers = 2, .width = 32, .heads = 2, .ffn = 48, .sequence = 11, .batch = 2},
                 false}};
   else
     choices = {{MnistOptions{.batch = 32}, true},
-               {EncoderOptions{.layers = 2, .width = 128, .heads = 4, .ffn = 512, .sequence = 61,
-                               .batch = 8},
+               {EncoderOptions{
+                    .layers = 2, .width = 128, .heads = 4, .ffn = 512, .sequence = 61, .batch = 8},
                 false},
                {VitOptions{.image = 64, .batch = 8, .classes = 100}, false},
                {ResnetOptions{.image = 64, .batch = 8, .classes = 100}, true}};

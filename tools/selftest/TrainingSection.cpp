@@ -1,5 +1,5 @@
-// A short training: the loss falls as on the cpu device, the arena takes what the plan says, and the
-// step what the roofline promises.
+// A short training: the loss falls as on the cpu device, the arena takes what the plan says, and
+// the step what the roofline promises.
 #include "runtime/process/Interrupt.h"
 #include "runtime/report/Sizes.h"
 #include "tools/selftest/RelativeError.h"
@@ -33,10 +33,10 @@ void judgeMemory(const TrainingReport &report, Findings &findings) {
   uint64_t planned = report.memory.arenaBytes;
   findings.fact("memory", deviceMemoryJson(memory));
   findings.note("memory", deviceMemoryText(memory));
-  findings.judge(memory.arenaBytes >= planned && memory.arenaBytes < planned + kPages, "arena",
-                 fmt::format("planned {}, the driver gave {}", sizeText(planned),
-                             sizeText(memory.arenaBytes)),
-                 {{"planned_bytes", planned}, {"driver_bytes", memory.arenaBytes}});
+  findings.judge(
+      memory.arenaBytes >= planned && memory.arenaBytes < planned + kPages, "arena",
+      fmt::format("planned {}, the driver gave {}", sizeText(planned), sizeText(memory.arenaBytes)),
+      {{"planned_bytes", planned}, {"driver_bytes", memory.arenaBytes}});
   findings.judge(report.memory.allocationsInStep == 0, "no-allocation-in-a-step",
                  fmt::format("{} requests", report.memory.allocationsInStep));
   if (!memory.nvmlUsedPeakBytes)
@@ -52,9 +52,9 @@ void judgeMemory(const TrainingReport &report, Findings &findings) {
 void judgeTime(const TrainingReport &report, double predicted, Findings &findings) {
   double measured = report.stepMedian();
   findings.fact("step_seconds", {{"median", measured}, {"predicted", predicted}});
-  findings.note("seconds of a step",
-                fmt::format("{:.3g} measured, {:.3g} by the roofline of the target", measured,
-                            predicted));
+  findings.note(
+      "seconds of a step",
+      fmt::format("{:.3g} measured, {:.3g} by the roofline of the target", measured, predicted));
 }
 
 } // namespace

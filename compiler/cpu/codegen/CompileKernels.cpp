@@ -212,9 +212,9 @@ FailureOr<KernelLibrary> compileKernels(ModuleOp module, const CodegenOptions &o
           ->moveBefore(shard.module->getBody(), shard.module->getBody()->end());
     shards.push_back(std::move(shard));
   }
-  if (llvm::Error error = codegen::inParallel(
-          shards.size(), options.threads,
-          [&](size_t i) { return compileShard(shards[i], i, host, options); }))
+  if (llvm::Error error = codegen::inParallel(shards.size(), options.threads, [&](size_t i) {
+        return compileShard(shards[i], i, host, options);
+      }))
     return fail(std::move(error));
 
   std::vector<SmallVector<char, 0>> objects;

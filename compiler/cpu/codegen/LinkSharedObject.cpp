@@ -2,11 +2,11 @@
 #include "compiler/cpu/codegen/LinkSharedObject.h"
 #include "compiler/codegen/MemoryFile.h"
 #include "lld/Common/Driver.h"
+#include "passes/algorithms/ParallelTasks.h"
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
-#include "passes/algorithms/ParallelTasks.h"
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -19,9 +19,9 @@ LLD_HAS_DRIVER(elf)
 namespace gc::cpu {
 namespace {
 
-/// Where lld writes to. It writes other files beside its output and renames them, but into a pipe it
-/// writes as it is; a thread reads along, as a pipe holds little. Where the system has no thread to
-/// give, it is a temporary file after all, which is removed (unless we are killed).
+/// Where lld writes to. It writes other files beside its output and renames them, but into a pipe
+/// it writes as it is; a thread reads along, as a pipe holds little. Where the system has no thread
+/// to give, it is a temporary file after all, which is removed (unless we are killed).
 class LinkerOutput {
 public:
   ~LinkerOutput() { finish(); }

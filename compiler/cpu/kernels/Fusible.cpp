@@ -93,8 +93,9 @@ void addElementwise(const FusibleGroup &group, const RowBody &body, OpKernels &k
 
 /// Computes `rows`, summands added to `sums`, an array [sums, channels] or, with `chunk`, the
 /// workspace [sums, chunks, channels].
-void addRows(KernelBuilder &k, const FusibleGroup &group, const RowBody &body, ArrayRef<Value> buffers,
-             RowWriter &writer, Range rows, Value sums, std::optional<Expr> chunk) {
+void addRows(KernelBuilder &k, const FusibleGroup &group, const RowBody &body,
+             ArrayRef<Value> buffers, RowWriter &writer, Range rows, Value sums,
+             std::optional<Expr> chunk) {
   writer.forRows(rows, [&](Expr row, RowWriter::Store store) {
     k.loop(k.index(0), k.index(group.channels), [&](Expr channel) {
       SmallVector<Expr> summands = body.computeAt(k, buffers, {row, channel}, store);

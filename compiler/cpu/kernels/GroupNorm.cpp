@@ -81,12 +81,12 @@ LogicalResult emitGroupNorm(GroupNormOp op, OpKernels &kernels) {
                             Expr rows = k.select(chunk == perSample - 1, k.f32(lastRows),
                                                  k.f32(shape.chunks.rows));
                             Expr at = sample * perSample + chunk;
-                            Expr inner = k.loop(
-                                k.index(0), k.index(shape.groupSize), 1, {k.f32(0)},
-                                [&](Expr c, ArrayRef<Expr> carried) {
-                                  Expr channel = group * shape.groupSize + c;
-                                  return SmallVector<Expr>{carried[0] + part(at, channel, rows)};
-                                })[0];
+                            Expr inner = k.loop(k.index(0), k.index(shape.groupSize), 1, {k.f32(0)},
+                                                [&](Expr c, ArrayRef<Expr> carried) {
+                                                  Expr channel = group * shape.groupSize + c;
+                                                  return SmallVector<Expr>{carried[0] +
+                                                                           part(at, channel, rows)};
+                                                })[0];
                             return SmallVector<Expr>{outer[0] + inner};
                           })[0];
           };
@@ -139,9 +139,9 @@ namespace {
 class GroupNormGradient {
 public:
   GroupNormGradient(GroupNormGradOp op, OpKernels &kernels)
-      : kernels(kernels), shape(op.getInput(), op.getGroups()),
-        full{shape.batch * shape.rows, shape.channels}, gradient(kernels.operand(0, full)),
-        input(kernels.operand(1, full)),
+      : kernels(kernels),
+        shape(op.getInput(), op.getGroups()), full{shape.batch * shape.rows, shape.channels},
+        gradient(kernels.operand(0, full)), input(kernels.operand(1, full)),
         partials(kernels.scratch({2, shape.items(), shape.channels})) {}
 
   /// partials[0] = sum dy h, partials[1] = sum dy of each channel over each chunk.

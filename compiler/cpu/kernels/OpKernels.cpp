@@ -23,8 +23,8 @@ RowChunks chunkRows(int64_t rows, int64_t channels) {
 
 OpKernels::OpKernels(Operation *op, ArrayRef<int> aliases, ModuleOp module,
                      llvm::StringMap<unsigned> &bodies, unsigned &count, int64_t streamBytes)
-    : OpUses(op, aliases), name(op->getName().stripDialect().str()), module(module),
-      bodies(bodies), count(count), streamBytes(streamBytes) {}
+    : OpUses(op, aliases), name(op->getName().stripDialect().str()), module(module), bodies(bodies),
+      count(count), streamBytes(streamBytes) {}
 
 OpKernels::OpKernels(MLIRContext *context, StringRef name, ModuleOp module,
                      llvm::StringMap<unsigned> &bodies, unsigned &count)

@@ -2,8 +2,8 @@
 #ifndef GC_COMPILER_CPU_KERNELS_OPKERNELS_H
 #define GC_COMPILER_CPU_KERNELS_OPKERNELS_H
 
-#include "compiler/kernels/KernelBuilder.h"
 #include "compiler/cpu/kernels/KernelEmitter.h"
+#include "compiler/kernels/KernelBuilder.h"
 #include "compiler/kernels/OpUses.h"
 #include "dialects/Gc.h"
 #include <limits>

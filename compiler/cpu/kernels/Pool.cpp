@@ -27,7 +27,8 @@ struct Forward {
   llvm::function_ref<void(ArrayRef<Expr> output, Expr channel)> finish;
 };
 
-void addForward(KernelBuilder &k, const PoolWindows &w, Expr begin, Expr end, const Forward &forward) {
+void addForward(KernelBuilder &k, const PoolWindows &w, Expr begin, Expr end,
+                const Forward &forward) {
   Expr zero = k.index(0), channels = k.index(w.channels);
   k.loop(begin, end, [&](Expr item) {
     Expr sample = item / w.outHeight, y = item % w.outHeight;
@@ -47,8 +48,7 @@ void addForward(KernelBuilder &k, const PoolWindows &w, Expr begin, Expr end, co
         for (int64_t i = 0; i < w.kernelHeight; ++i)
           for (int64_t j = 0; j < w.kernelWidth; ++j) {
             Expr row = top + i, column = left + j;
-            Expr isThere =
-                (row >= 0) & (row < w.height) & (column >= 0) & (column < w.width);
+            Expr isThere = (row >= 0) & (row < w.height) & (column >= 0) & (column < w.width);
             k.when(isThere, [&] {
               k.loop(zero, channels, [&](Expr c) {
                 forward.add(output, i * w.kernelWidth + j, {sample, row, column, c});
@@ -67,8 +67,9 @@ void addGather(KernelBuilder &k, const PoolWindows &w, Expr begin, Expr end,
                llvm::function_ref<void(ArrayRef<Expr> input, ArrayRef<Covering>)> body) {
   k.loop(begin, end, [&](Expr item) {
     Expr sample = item / w.height, y = item % w.height;
-    k.loop(k.index(0), k.index(w.width),
-           [&](Expr x) { body({sample, y, x}, windowsOver(k, w, y, x)); });
+    k.loop(k.index(0), k.index(w.width), [&](Expr x) {
+      body({sample, y, x}, windowsOver(k, w, y, x));
+    });
   });
 }
 
@@ -77,45 +78,45 @@ void addGather(KernelBuilder &k, const PoolWindows &w, Expr begin, Expr end,
 // The largest element and its position, the first of equal ones; a NaN is larger than anything.
 LogicalResult emitMaxPool(MaxPoolOp op, OpKernels &kernels) {
   PoolWindows w = PoolWindows::of(op, op.getInput(), op.getOutput());
-  kernels.add(
-      "", {kernels.operand(0), kernels.result(0), kernels.result(1)}, w.batch * w.outHeight,
-      grainOf(w.outWidth * w.channels * w.size() / 2),
-      [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
-        Type i8 = k.builder.getI8Type();
-        auto wins = [&](Expr element, Expr largest) {
-          return (element > largest) | k.isNaN(element);
-        };
-        Forward forward;
-        auto inside = [&](ArrayRef<Expr> output, Expr row, Expr column, Expr c) {
-          Expr largest = k.load(buffers[0], {output[0], row, column, c}), index = k.i32(0);
-          for (int64_t position = 1; position < w.size(); ++position) {
-            Expr element = k.load(buffers[0], {output[0], row + (position / w.kernelWidth),
-                                               column + (position % w.kernelWidth), c});
-            Expr isLarger = wins(element, largest);
-            largest = k.select(isLarger, element, largest);
-            index = k.select(isLarger, k.i32(position), index);
-          }
-          SmallVector<Expr> at{output[0], output[1], output[2], c};
-          k.store(largest, buffers[1], at);
-          k.store(k.narrow(index, i8), buffers[2], at);
-        };
-        auto start = [&](ArrayRef<Expr> output, Expr c) {
-          // Below every number, so that the first element wins even if it is minus infinity.
-          k.store(k.constant(i8, -1), buffers[2], {output[0], output[1], output[2], c});
-        };
-        auto add = [&](ArrayRef<Expr> output, int64_t position, ArrayRef<Expr> input) {
-          SmallVector<Expr> at{output[0], output[1], output[2], input[3]};
-          Expr element = k.load(buffers[0], input);
-          Expr largest = k.load(buffers[1], at), index = k.load(buffers[2], at);
-          Expr isLarger = wins(element, largest) | (index < 0);
-          k.store(k.select(isLarger, element, largest), buffers[1], at);
-          k.store(k.select(isLarger, k.constant(i8, position), index), buffers[2], at);
-        };
-        forward.inside = inside;
-        forward.begin = start;
-        forward.add = add;
-        addForward(k, w, begin, end, forward);
-      });
+  kernels.add("", {kernels.operand(0), kernels.result(0), kernels.result(1)}, w.batch * w.outHeight,
+              grainOf(w.outWidth * w.channels * w.size() / 2),
+              [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
+                Type i8 = k.builder.getI8Type();
+                auto wins = [&](Expr element, Expr largest) {
+                  return (element > largest) | k.isNaN(element);
+                };
+                Forward forward;
+                auto inside = [&](ArrayRef<Expr> output, Expr row, Expr column, Expr c) {
+                  Expr largest = k.load(buffers[0], {output[0], row, column, c}), index = k.i32(0);
+                  for (int64_t position = 1; position < w.size(); ++position) {
+                    Expr element = k.load(buffers[0], {output[0], row + (position / w.kernelWidth),
+                                                       column + (position % w.kernelWidth), c});
+                    Expr isLarger = wins(element, largest);
+                    largest = k.select(isLarger, element, largest);
+                    index = k.select(isLarger, k.i32(position), index);
+                  }
+                  SmallVector<Expr> at{output[0], output[1], output[2], c};
+                  k.store(largest, buffers[1], at);
+                  k.store(k.narrow(index, i8), buffers[2], at);
+                };
+                auto start = [&](ArrayRef<Expr> output, Expr c) {
+                  // Below every number, so that the first element wins even if it is minus
+                  // infinity.
+                  k.store(k.constant(i8, -1), buffers[2], {output[0], output[1], output[2], c});
+                };
+                auto add = [&](ArrayRef<Expr> output, int64_t position, ArrayRef<Expr> input) {
+                  SmallVector<Expr> at{output[0], output[1], output[2], input[3]};
+                  Expr element = k.load(buffers[0], input);
+                  Expr largest = k.load(buffers[1], at), index = k.load(buffers[2], at);
+                  Expr isLarger = wins(element, largest) | (index < 0);
+                  k.store(k.select(isLarger, element, largest), buffers[1], at);
+                  k.store(k.select(isLarger, k.constant(i8, position), index), buffers[2], at);
+                };
+                forward.inside = inside;
+                forward.begin = start;
+                forward.add = add;
+                addForward(k, w, begin, end, forward);
+              });
   return success();
 }
 
@@ -152,9 +153,8 @@ LogicalResult emitAvgPool(AvgPoolOp op, OpKernels &kernels) {
                 auto inside = [&](ArrayRef<Expr> output, Expr row, Expr column, Expr c) {
                   Expr sum = k.f32(0);
                   for (int64_t position = 0; position < w.size(); ++position)
-                    sum =
-                        sum + k.load(buffers[0], {output[0], row + (position / w.kernelWidth),
-                                                  column + (position % w.kernelWidth), c});
+                    sum = sum + k.load(buffers[0], {output[0], row + (position / w.kernelWidth),
+                                                    column + (position % w.kernelWidth), c});
                   k.store(sum / w.size(), buffers[1], {output[0], output[1], output[2], c});
                 };
                 auto start = [&](ArrayRef<Expr> output, Expr c) {

@@ -66,8 +66,7 @@ void addColumns(KernelBuilder &k, const Reduction &reduction, Value input, Expr 
         SmallVector<Expr> indices(leading);
         indices.push_back(c);
         Expr slot = c - columns.begin;
-        k.store(reduction.combine(k, k.load(block, {slot}), k.load(input, indices)), block,
-                {slot});
+        k.store(reduction.combine(k, k.load(block, {slot}), k.load(input, indices)), block, {slot});
       });
     });
     forEach([&](Expr c) {

@@ -41,8 +41,7 @@ LogicalResult emitRunningStats(RunningStatsOp op, OpKernels &kernels) {
   kernels.add("", runningStatsUses(op, kernels), itemsOf(channels), grainOf(itemElements),
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
                 Range range = itemRange(k, begin, end, itemElements, channels);
-                k.loop(range.begin, range.end,
-                       [&](Expr c) { addRunningStats(k, op, buffers, c); });
+                k.loop(range.begin, range.end, [&](Expr c) { addRunningStats(k, op, buffers, c); });
               });
   return success();
 }

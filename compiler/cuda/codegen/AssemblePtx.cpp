@@ -134,8 +134,8 @@ static llvm::Expected<AssembledPtx> assembleOnce(const Assembler &assembler, llv
   if (!input || !output)
     return llvm::joinErrors(input.takeError(), output.takeError());
   std::string gpu = "--gpu-name=" + target.str();
-  auto outcome = run(assembler.path, {gpu, registers, "--verbose", "--output-file", output->path(),
-                                      input->path()});
+  auto outcome = run(assembler.path,
+                     {gpu, registers, "--verbose", "--output-file", output->path(), input->path()});
   if (!outcome)
     return outcome.takeError();
   if (outcome->code != 0)
@@ -157,8 +157,8 @@ static int64_t spilled(const AssembledPtx &assembled) {
   return bytes;
 }
 
-// The assembler prefers one more resident block to a few registers, and spills a word or two then. It
-// has a knob for how eagerly it uses registers; which setting avoids that differs from kernel to
+// The assembler prefers one more resident block to a few registers, and spills a word or two then.
+// It has a knob for how eagerly it uses registers; which setting avoids that differs from kernel to
 // kernel.
 llvm::Expected<AssembledPtx> assemblePtx(const Assembler &assembler, llvm::StringRef ptx,
                                          llvm::StringRef target) {

@@ -71,8 +71,8 @@ std::vector<Shard> dealIntoShards(gpu::GPUModuleOp kernels, ArrayRef<KernelSigna
   return shards;
 }
 
-/// Takes back what kernels that spill have asked for with gc.min_blocks: registers are worth more to
-/// them than another block. False where none has asked.
+/// Takes back what kernels that spill have asked for with gc.min_blocks: registers are worth more
+/// to them than another block. False where none has asked.
 bool dropBlockHints(std::string &ptx, const AssembledPtx &assembled) {
   bool dropped = false;
   for (const auto &[name, kernel] : assembled.kernels) {
@@ -160,9 +160,10 @@ FailureOr<KernelImages> compileKernels(ModuleOp module, const CodegenOptions &op
   if (failed(lowerKernels(module)))
     return failure();
   Assembler assembler = options.assemble ? Assembler::find() : Assembler{"", "none: not asked for"};
-  if (llvm::Error error = codegen::inParallel(
-          shards.size(), unsigned(std::max(1, options.threads)),
-          [&](size_t i) { return compileShard(shards[i], i, assembler, options); }))
+  if (llvm::Error error =
+          codegen::inParallel(shards.size(), unsigned(std::max(1, options.threads)), [&](size_t i) {
+            return compileShard(shards[i], i, assembler, options);
+          }))
     return fail(std::move(error));
 
   KernelImages result;

@@ -19,8 +19,7 @@ LogicalResult emitBatchStats(BatchStatsOp op, GpuKernels &kernels) {
       kernels, {partials, kernels.result(0), kernels.result(1)},
       ColumnBlocks::whole(1, chunks, channels),
       [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at, Expr chunk) {
-        Expr count = k.select(chunk == chunks - 1, k.f32(lastRows),
-                              k.f32(blocks.chunks.rows));
+        Expr count = k.select(chunk == chunks - 1, k.f32(lastRows), k.f32(blocks.chunks.rows));
         return Moments{count, k.load(buffers[0], {k.index(0), chunk, at.channel}),
                        k.load(buffers[0], {k.index(1), chunk, at.channel})};
       },

@@ -32,16 +32,16 @@ ColumnThread::ColumnThread(GpuBuilder &k, const ColumnBlocks &blocks) {
 void addColumnReduction(GpuKernels &kernels, StringRef suffix, ArrayRef<BufferUse> uses,
                         const ColumnBlocks &blocks, ColumnReduction reduction,
                         ColumnReduction::Values values, ColumnReduction::Store store) {
-  kernels.add(suffix, uses, blocks.grid(), blocks.block(),
-              [&](GpuBuilder &k, ArrayRef<Value> buffers) {
-    ColumnThread at(k, blocks);
-    SmallVector<Expr> totals =
-        k.reduceStrided(at.first, at.end, blocks.tile.height, reduction.count, reduction.isMaximum,
-                        [&](Expr row) { return values(k, buffers, at, row); });
-    reduceOverHeight(k, blocks.tile, totals, reduction.isMaximum, [&](ArrayRef<Expr> totals) {
-      k.when(at.isChannel, [&] { store(k, buffers, at, totals); });
-    });
-  });
+  kernels.add(
+      suffix, uses, blocks.grid(), blocks.block(), [&](GpuBuilder &k, ArrayRef<Value> buffers) {
+        ColumnThread at(k, blocks);
+        SmallVector<Expr> totals = k.reduceStrided(
+            at.first, at.end, blocks.tile.height, reduction.count, reduction.isMaximum,
+            [&](Expr row) { return values(k, buffers, at, row); });
+        reduceOverHeight(k, blocks.tile, totals, reduction.isMaximum, [&](ArrayRef<Expr> totals) {
+          k.when(at.isChannel, [&] { store(k, buffers, at, totals); });
+        });
+      });
 }
 
 Moments combine(GpuBuilder &k, const Moments &a, const Moments &b) {
@@ -102,49 +102,50 @@ void addMomentsOfChunks(GpuKernels &kernels, BufferUse input, BufferUse partials
                         const ColumnBlocks &blocks) {
   constexpr int64_t together = 8; // values in registers
   input.shape = {blocks.matrices, blocks.rows, blocks.channels};
-  kernels.add("chunks", {input, partials}, blocks.grid(), blocks.block(),
-              [&](GpuBuilder &k, ArrayRef<Value> buffers) {
-    ColumnThread at(k, blocks);
-    Expr zero = k.f32(0);
-    SmallVector<Expr> last =
-        k.strided(at.first, at.end, blocks.tile.height, together, {zero, zero, zero},
-                  [&](ArrayRef<Expr> rows, ArrayRef<Expr> carried) {
-                    SmallVector<Expr> values;
-                    for (Expr row : rows)
-                      values.push_back(k.load(buffers[0], {at.matrix, row, at.channel}));
-                    Moments next = extend(k, {carried[0], carried[1], carried[2]}, values);
-                    return SmallVector<Expr>{next.count, next.mean, next.squares};
-                  });
-    combineOverHeight(k, blocks.tile, {last[0], last[1], last[2]}, [&](const Moments &total) {
-      k.when(at.isChannel, [&] {
-        k.store(total.mean, buffers[1], {k.index(0), at.chunk, at.channel});
-        k.store(total.squares, buffers[1], {k.index(1), at.chunk, at.channel});
+  kernels.add(
+      "chunks", {input, partials}, blocks.grid(), blocks.block(),
+      [&](GpuBuilder &k, ArrayRef<Value> buffers) {
+        ColumnThread at(k, blocks);
+        Expr zero = k.f32(0);
+        SmallVector<Expr> last =
+            k.strided(at.first, at.end, blocks.tile.height, together, {zero, zero, zero},
+                      [&](ArrayRef<Expr> rows, ArrayRef<Expr> carried) {
+                        SmallVector<Expr> values;
+                        for (Expr row : rows)
+                          values.push_back(k.load(buffers[0], {at.matrix, row, at.channel}));
+                        Moments next = extend(k, {carried[0], carried[1], carried[2]}, values);
+                        return SmallVector<Expr>{next.count, next.mean, next.squares};
+                      });
+        combineOverHeight(k, blocks.tile, {last[0], last[1], last[2]}, [&](const Moments &total) {
+          k.when(at.isChannel, [&] {
+            k.store(total.mean, buffers[1], {k.index(0), at.chunk, at.channel});
+            k.store(total.squares, buffers[1], {k.index(1), at.chunk, at.channel});
+          });
+        });
       });
-    });
-  });
 }
 
 void addCombineMoments(GpuKernels &kernels, ArrayRef<BufferUse> uses, const ColumnBlocks &blocks,
                        MomentsPart part, MomentsStore store) {
-  kernels.add("combine", uses, blocks.grid(), blocks.block(),
-              [&](GpuBuilder &k, ArrayRef<Value> buffers) {
-    ColumnThread at(k, blocks);
-    Expr zero = k.f32(0);
-    SmallVector<Expr> last =
-        k.strided(at.first, at.end, blocks.tile.height, 4, {zero, zero, zero},
-                  [&](ArrayRef<Expr> rows, ArrayRef<Expr> carried) {
-                    SmallVector<Moments> parts;
-                    for (Expr row : rows)
-                      parts.push_back(part(k, buffers, at, row));
-                    Moments total{carried[0], carried[1], carried[2]};
-                    for (const Moments &next : parts)
-                      total = combine(k, total, next);
-                    return SmallVector<Expr>{total.count, total.mean, total.squares};
-                  });
-    combineOverHeight(k, blocks.tile, {last[0], last[1], last[2]}, [&](const Moments &total) {
-      k.when(at.isChannel, [&] { store(k, buffers, at, total); });
-    });
-  });
+  kernels.add(
+      "combine", uses, blocks.grid(), blocks.block(), [&](GpuBuilder &k, ArrayRef<Value> buffers) {
+        ColumnThread at(k, blocks);
+        Expr zero = k.f32(0);
+        SmallVector<Expr> last =
+            k.strided(at.first, at.end, blocks.tile.height, 4, {zero, zero, zero},
+                      [&](ArrayRef<Expr> rows, ArrayRef<Expr> carried) {
+                        SmallVector<Moments> parts;
+                        for (Expr row : rows)
+                          parts.push_back(part(k, buffers, at, row));
+                        Moments total{carried[0], carried[1], carried[2]};
+                        for (const Moments &next : parts)
+                          total = combine(k, total, next);
+                        return SmallVector<Expr>{total.count, total.mean, total.squares};
+                      });
+        combineOverHeight(k, blocks.tile, {last[0], last[1], last[2]}, [&](const Moments &total) {
+          k.when(at.isChannel, [&] { store(k, buffers, at, total); });
+        });
+      });
 }
 
 void addSumOverRows(GpuKernels &kernels, StringRef suffix, const BufferUse &input,

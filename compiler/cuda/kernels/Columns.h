@@ -46,12 +46,12 @@ struct ColumnReduction {
   using Store = llvm::function_ref<void(GpuBuilder &k, llvm::ArrayRef<mlir::Value> buffers,
                                         const ColumnThread &at, llvm::ArrayRef<Expr> totals)>;
 };
-void addColumnReduction(GpuKernels &kernels, llvm::StringRef suffix,
-                        llvm::ArrayRef<BufferUse> uses, const ColumnBlocks &blocks,
-                        ColumnReduction reduction, ColumnReduction::Values values,
-                        ColumnReduction::Store store);
+void addColumnReduction(GpuKernels &kernels, llvm::StringRef suffix, llvm::ArrayRef<BufferUse> uses,
+                        const ColumnBlocks &blocks, ColumnReduction reduction,
+                        ColumnReduction::Values values, ColumnReduction::Store store);
 
-/// Adds result[c] = sum of input[row][c] over the rows, or adds it to what is there: in chunks first.
+/// Adds result[c] = sum of input[row][c] over the rows, or adds it to what is there: in chunks
+/// first.
 void addSumOverRows(GpuKernels &kernels, llvm::StringRef suffix, const BufferUse &input,
                     const BufferUse &result, bool accumulate);
 
@@ -67,8 +67,8 @@ Moments combine(GpuBuilder &k, const Moments &a, const Moments &b);
 void addMomentsOfChunks(GpuKernels &kernels, BufferUse input, BufferUse partials,
                         const ColumnBlocks &blocks);
 
-/// Adds a kernel that combines moments: those of row r of each matrix are what `part` gives; `store`
-/// gets mean and squares over all rows.
+/// Adds a kernel that combines moments: those of row r of each matrix are what `part` gives;
+/// `store` gets mean and squares over all rows.
 using MomentsPart = llvm::function_ref<Moments(GpuBuilder &k, llvm::ArrayRef<mlir::Value> buffers,
                                                const ColumnThread &at, Expr row)>;
 using MomentsStore = llvm::function_ref<void(GpuBuilder &k, llvm::ArrayRef<mlir::Value> buffers,

@@ -9,9 +9,9 @@
 //   gradient of       output          taps x input          output pixels
 //     filter            channels        channels
 //
-// The gradient of the input gathers: a pixel sums over the taps that reached it. With stride 2 these
-// are every other tap, which ones depends on whether the pixel's place is even; so the pixels of a
-// kind (a phase) are computed together, as one product of the batch.
+// The gradient of the input gathers: a pixel sums over the taps that reached it. With stride 2
+// these are every other tap, which ones depends on whether the pixel's place is even; so the pixels
+// of a kind (a phase) are computed together, as one product of the batch.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/cuda/kernels/Columns.h"
@@ -25,14 +25,13 @@ namespace {
 using Spec = plan::ConvolutionT;
 
 bool isMatrix(const Spec &c) {
-  return c.kernel_h == 1 && c.kernel_w == 1 && c.stride_h == 1 && c.stride_w == 1 &&
-         c.pad_h == 0 && c.pad_w == 0;
+  return c.kernel_h == 1 && c.kernel_w == 1 && c.stride_h == 1 && c.stride_w == 1 && c.pad_h == 0 &&
+         c.pad_w == 0;
 }
 int64_t pixelsOut(const Spec &c) { return c.batch * c.out_h * c.out_w; }
 int64_t filterSize(const Spec &c) { return c.kernel_h * c.kernel_w * c.in_c; }
 
-ProductKernel::Operand matrix(int64_t rows, int64_t depth, int64_t rowStride,
-                              int64_t depthStride) {
+ProductKernel::Operand matrix(int64_t rows, int64_t depth, int64_t rowStride, int64_t depthStride) {
   return [=](GpuBuilder &k, const TileShape &tile, Value buffer, Expr) {
     return matrixOperand(k, tile, buffer, k.index(0), 0, rows, depth, rowStride, depthStride);
   };
@@ -51,7 +50,8 @@ struct Pixel {
   }
 };
 
-/// Channel `channel` on of the input under tap (tapY, tapX) at an output pixel; zero in the padding.
+/// Channel `channel` on of the input under tap (tapY, tapX) at an output pixel; zero in the
+/// padding.
 Expr fetchInput(GpuBuilder &k, const Spec &c, Value buffer, const Pixel &out, Expr tapY, Expr tapX,
                 Expr channel, Expr isThere, int64_t width) {
   Expr y = out.y * c.stride_h + tapY, x = out.x * c.stride_w + tapX;
@@ -107,10 +107,11 @@ ProductKernel forward(const Spec &c) {
                        GpuBuilder &k, const TileShape &tile, Value buffer, Expr) {
       int64_t width = c.in_c % 4 == 0 ? 4 : 1;
       return TileOperand{rows, width, true, [=, &k](Expr row, Expr at) {
-        Tap tap(at, c.kernel_w, c.in_c);
-        return fetchInput(k, c, buffer, Pixel(row, c.out_h, c.out_w), tap.y, tap.x, tap.channel,
-                          withinDepth(tile, at, depth), width);
-      }};
+                           Tap tap(at, c.kernel_w, c.in_c);
+                           return fetchInput(k, c, buffer, Pixel(row, c.out_h, c.out_w), tap.y,
+                                             tap.x, tap.channel, withinDepth(tile, at, depth),
+                                             width);
+                         }};
     };
   placeDense(product);
   return product;
@@ -126,10 +127,11 @@ ProductKernel gradientOfFilter(const Spec &c) {
                         GpuBuilder &k, const TileShape &tile, Value buffer, Expr) {
       int64_t width = c.in_c % 4 == 0 ? 4 : 1;
       return TileOperand{columns, width, false, [=, &k](Expr column, Expr at) {
-        Tap tap(column, c.kernel_w, c.in_c);
-        return fetchInput(k, c, buffer, Pixel(at, c.out_h, c.out_w), tap.y, tap.x, tap.channel,
-                          withinDepth(tile, at, depth), width);
-      }};
+                           Tap tap(column, c.kernel_w, c.in_c);
+                           return fetchInput(k, c, buffer, Pixel(at, c.out_h, c.out_w), tap.y,
+                                             tap.x, tap.channel, withinDepth(tile, at, depth),
+                                             width);
+                         }};
     };
   placeDense(product);
   return product;
@@ -139,7 +141,8 @@ ProductKernel gradientOfFilter(const Spec &c) {
 // The gradient of the input
 //===----------------------------------------------------------------------===//
 
-/// One dimension of it. Input place i is under tap r of output place o where i + padding = o * stride
+/// One dimension of it. Input place i is under tap r of output place o where i + padding = o *
+/// stride
 /// + r. So the places i = number + stride * q have the taps r = phase + stride * t, with phase =
 /// (number + padding) % stride, under which they are reached by the outputs first + q - t, with
 /// first = (number + padding) / stride.
@@ -169,8 +172,9 @@ struct Phase {
 /// The gradient of the input as a batch of products, one for each phase.
 struct InputGradient {
   explicit InputGradient(const Spec &c)
-      : c(c), down{c.in_h, c.out_h, c.kernel_h, c.stride_h, c.pad_h},
-        across{c.in_w, c.out_w, c.kernel_w, c.stride_w, c.pad_w} {}
+      : c(c), down{c.in_h, c.out_h, c.kernel_h, c.stride_h, c.pad_h}, across{c.in_w, c.out_w,
+                                                                             c.kernel_w, c.stride_w,
+                                                                             c.pad_w} {}
 
   Spec c;
   Phases down, across;
@@ -210,26 +214,28 @@ struct InputGradient {
   TileOperand left(GpuBuilder &k, int64_t rows, Value buffer, Expr number) const {
     Phase phase = phaseOf(k, number);
     int64_t width = c.out_c % 4 == 0 ? 4 : 1;
-    return TileOperand{rows, width, true, [=, *this, &k](Expr row, Expr at) {
-      Pixel place(row, down.places(), across.places());
-      Tap tap = tapOf(k, phase, at);
-      Expr y = phase.firstY + place.y - tap.y, x = phase.firstX + place.x - tap.x;
-      // Depth beyond the phase's end is a tap down that it does not have.
-      Expr isThere = isBetween(y, c.out_h) & isBetween(x, c.out_w) & (tap.y < phase.tapsY);
-      Expr index = ((place.image * c.out_h + y) * c.out_w + x) * c.out_c + tap.channel;
-      return fetchOrZero(k, buffer, index, isThere, width);
-    }};
+    return TileOperand{
+        rows, width, true, [=, *this, &k](Expr row, Expr at) {
+          Pixel place(row, down.places(), across.places());
+          Tap tap = tapOf(k, phase, at);
+          Expr y = phase.firstY + place.y - tap.y, x = phase.firstX + place.x - tap.x;
+          // Depth beyond the phase's end is a tap down that it does not have.
+          Expr isThere = isBetween(y, c.out_h) & isBetween(x, c.out_w) & (tap.y < phase.tapsY);
+          Expr index = ((place.image * c.out_h + y) * c.out_w + x) * c.out_c + tap.channel;
+          return fetchOrZero(k, buffer, index, isThere, width);
+        }};
   }
   /// The filter's taps of the phase.
   TileOperand right(GpuBuilder &k, Value buffer, Expr number) const {
     Phase phase = phaseOf(k, number);
     int64_t width = c.in_c % 4 == 0 ? 4 : 1;
     return TileOperand{c.in_c, width, false, [=, *this, &k](Expr column, Expr at) {
-      Tap tap = tapOf(k, phase, at);
-      Expr y = phase.y + tap.y * c.stride_h, x = phase.x + tap.x * c.stride_w;
-      Expr index = ((tap.channel * c.kernel_h + y) * c.kernel_w + x) * c.in_c + column;
-      return fetchOrZero(k, buffer, index, tap.y < phase.tapsY, width);
-    }};
+                         Tap tap = tapOf(k, phase, at);
+                         Expr y = phase.y + tap.y * c.stride_h, x = phase.x + tap.x * c.stride_w;
+                         Expr index =
+                             ((tap.channel * c.kernel_h + y) * c.kernel_w + x) * c.in_c + column;
+                         return fetchOrZero(k, buffer, index, tap.y < phase.tapsY, width);
+                       }};
   }
   ProductKernel::Place place(GpuBuilder &k, Expr number, Expr row, Expr column) const {
     Phase phase = phaseOf(k, number);

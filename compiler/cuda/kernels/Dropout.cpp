@@ -13,21 +13,21 @@ LogicalResult emitDropout(DropoutOp op, GpuKernels &kernels) {
   int64_t width = vectorWidth({dropout.elements}), items = dropout.elements / width;
   kernels.add("", dropout.uses, itemGrid(items), itemBlock,
               [&](GpuBuilder &k, ArrayRef<Value> buffers) {
-    forItems(k, items, [&](Expr item) {
-      dropout.start(k, buffers);
-      Expr first = item * width;
-      SmallVector<Expr> words = dropout.draw(k, first / 4);
-      if (width == 1) {
-        Expr which = item % 4;
-        for (int64_t i = 1; i < 4; ++i)
-          words[0] = k.select(which == i, words[i], words[0]);
-      }
-      Elements elements = k.loadElements(buffers[0], {first}, width);
-      for (auto [i, element] : llvm::enumerate(elements))
-        element = dropout.apply(k, element, words[i]);
-      k.storeElements(elements, buffers[2], {first});
-    });
-  });
+                forItems(k, items, [&](Expr item) {
+                  dropout.start(k, buffers);
+                  Expr first = item * width;
+                  SmallVector<Expr> words = dropout.draw(k, first / 4);
+                  if (width == 1) {
+                    Expr which = item % 4;
+                    for (int64_t i = 1; i < 4; ++i)
+                      words[0] = k.select(which == i, words[i], words[0]);
+                  }
+                  Elements elements = k.loadElements(buffers[0], {first}, width);
+                  for (auto [i, element] : llvm::enumerate(elements))
+                    element = dropout.apply(k, element, words[i]);
+                  k.storeElements(elements, buffers[2], {first});
+                });
+              });
   return success();
 }
 

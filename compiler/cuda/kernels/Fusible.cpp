@@ -28,45 +28,46 @@ void addElementwise(const FusibleGroup &group, const GroupBody &body, GpuKernels
   int64_t items = group.elements / width;
   kernels.add("", flatUses(group, body), itemGrid(items), itemBlock,
               [&](GpuBuilder &k, ArrayRef<Value> buffers) {
-    forItems(k, items, [&](Expr item) {
-      Expr first = item * width;
-      Expr row, channel;
-      if (!group.isFlat) {
-        row = first / group.channels;
-        channel = first % group.channels;
-      }
-      // What is read as a vector is read once, before the first lane; and so are rows and scalars.
-      llvm::DenseMap<unsigned, Expr> loaded;
-      SmallVector<SmallVector<Expr>> stored(body.results.size());
-      auto valueOf = [&](unsigned use, Access access, int64_t lane) -> Value {
-        bool perLane = access == Access::Full || access == Access::Channel;
-        Expr &value = loaded[use];
-        if (!Value(value)) {
-          SmallVector<Expr> at;
-          if (access == Access::Full)
-            at = {first};
-          else if (access == Access::Channel)
-            at = {channel};
-          else if (access == Access::Row)
-            at = {row};
-          value = perLane && inVectors ? k.loadVector(buffers[use], at, width)
-                                       : k.load(buffers[use], at);
-        }
-        return perLane && inVectors ? k.element(value, lane) : value;
-      };
-      for (int64_t lane = 0; lane < width; ++lane)
-        body.compute(
-            k, [&](unsigned use, Access access) { return valueOf(use, access, lane); },
-            [&](unsigned result, Expr value) { stored[result].push_back(value); });
-      for (auto [result, values] : llvm::enumerate(stored)) {
-        Value target = buffers[body.results[result]];
-        if (inVectors)
-          k.storeVector(k.vectorOf(values), target, {first});
-        else
-          k.store(values[0], target, {first});
-      }
-    });
-  });
+                forItems(k, items, [&](Expr item) {
+                  Expr first = item * width;
+                  Expr row, channel;
+                  if (!group.isFlat) {
+                    row = first / group.channels;
+                    channel = first % group.channels;
+                  }
+                  // What is read as a vector is read once, before the first lane; and so are rows
+                  // and scalars.
+                  llvm::DenseMap<unsigned, Expr> loaded;
+                  SmallVector<SmallVector<Expr>> stored(body.results.size());
+                  auto valueOf = [&](unsigned use, Access access, int64_t lane) -> Value {
+                    bool perLane = access == Access::Full || access == Access::Channel;
+                    Expr &value = loaded[use];
+                    if (!Value(value)) {
+                      SmallVector<Expr> at;
+                      if (access == Access::Full)
+                        at = {first};
+                      else if (access == Access::Channel)
+                        at = {channel};
+                      else if (access == Access::Row)
+                        at = {row};
+                      value = perLane && inVectors ? k.loadVector(buffers[use], at, width)
+                                                   : k.load(buffers[use], at);
+                    }
+                    return perLane && inVectors ? k.element(value, lane) : value;
+                  };
+                  for (int64_t lane = 0; lane < width; ++lane)
+                    body.compute(
+                        k, [&](unsigned use, Access access) { return valueOf(use, access, lane); },
+                        [&](unsigned result, Expr value) { stored[result].push_back(value); });
+                  for (auto [result, values] : llvm::enumerate(stored)) {
+                    Value target = buffers[body.results[result]];
+                    if (inVectors)
+                      k.storeVector(k.vectorOf(values), target, {first});
+                    else
+                      k.store(values[0], target, {first});
+                  }
+                });
+              });
 }
 
 void addSums(const FusibleGroup &group, const GroupBody &body, GpuKernels &kernels) {

@@ -137,9 +137,9 @@ Expr GpuBuilder::neutral(bool isMaximum) {
   return f32(isMaximum ? -std::numeric_limits<double>::infinity() : 0);
 }
 
-SmallVector<Expr> GpuBuilder::strided(
-    Expr first, Expr end, int64_t step, int64_t together, ArrayRef<Expr> initial,
-    llvm::function_ref<SmallVector<Expr>(ArrayRef<Expr>, ArrayRef<Expr>)> body) {
+SmallVector<Expr>
+GpuBuilder::strided(Expr first, Expr end, int64_t step, int64_t together, ArrayRef<Expr> initial,
+                    llvm::function_ref<SmallVector<Expr>(ArrayRef<Expr>, ArrayRef<Expr>)> body) {
   int64_t stride = together * step;
   // A whole group starts where its last index is below the end.
   Expr room = maximum(end - (stride - step) - first, index(0));
@@ -155,20 +155,20 @@ SmallVector<Expr> GpuBuilder::strided(
               [&](Expr at, ArrayRef<Expr> values) { return body({at}, values); });
 }
 
-SmallVector<Expr>
-GpuBuilder::reduceStrided(Expr first, Expr end, int64_t step, unsigned count, bool isMaximum,
-                          llvm::function_ref<SmallVector<Expr>(Expr)> body) {
+SmallVector<Expr> GpuBuilder::reduceStrided(Expr first, Expr end, int64_t step, unsigned count,
+                                            bool isMaximum,
+                                            llvm::function_ref<SmallVector<Expr>(Expr)> body) {
   constexpr int64_t ways = 4;
-  SmallVector<Expr> totals = strided(
-      first, end, step, ways, SmallVector<Expr>(ways * count, neutral(isMaximum)),
-      [&](ArrayRef<Expr> indices, ArrayRef<Expr> carried) {
-        SmallVector<Expr> next(carried), parts;
-        for (Expr index : indices)
-          parts.append(body(index));
-        for (size_t i = 0; i < parts.size(); ++i)
-          next[i] = combine(carried[i], parts[i], isMaximum);
-        return next;
-      });
+  SmallVector<Expr> totals =
+      strided(first, end, step, ways, SmallVector<Expr>(ways * count, neutral(isMaximum)),
+              [&](ArrayRef<Expr> indices, ArrayRef<Expr> carried) {
+                SmallVector<Expr> next(carried), parts;
+                for (Expr index : indices)
+                  parts.append(body(index));
+                for (size_t i = 0; i < parts.size(); ++i)
+                  next[i] = combine(carried[i], parts[i], isMaximum);
+                return next;
+              });
   for (int64_t half = ways / 2; half > 0; half /= 2)
     for (int64_t i = 0; i < half * int64_t(count); ++i)
       totals[i] = combine(totals[i], totals[i + half * count], isMaximum);

@@ -25,8 +25,8 @@ struct Extent {
 /// Neighbouring elements that one thread works on.
 using Elements = llvm::SmallVector<Expr, 4>;
 
-/// Elements of a vector in one access, where all of `sizes` (of rows, strides, offsets, …) allow it: 4
-/// or 1.
+/// Elements of a vector in one access, where all of `sizes` (of rows, strides, offsets, …) allow
+/// it: 4 or 1.
 int64_t vectorWidth(llvm::ArrayRef<int64_t> sizes);
 
 class GpuBuilder : public KernelBuilder {
@@ -72,8 +72,8 @@ public:
   /// every lane gets it. A fixed tree: the same bits every time.
   Expr reduceLanes(Expr value, bool isMaximum, int64_t width = warpSize);
   /// The same over all threads of the block, whose number is a multiple of 32 (or a power of two
-  /// below); every thread gets it. `scratch` is shared memory for one float a warp, at least; it may
-  /// be used again after the next barrier.
+  /// below); every thread gets it. `scratch` is shared memory for one float a warp, at least; it
+  /// may be used again after the next barrier.
   Expr reduceBlock(Expr value, bool isMaximum, mlir::Value scratch);
 
   Expr combine(Expr a, Expr b, bool isMaximum) { return isMaximum ? larger(a, b) : a + b; }

@@ -41,8 +41,9 @@ public:
   /// For kernels that belong to no single op.
   GpuKernels(mlir::MLIRContext *context, llvm::StringRef name, KernelModule &built);
 
-  /// Adds a kernel and its launch. `body` gets one memref for each use, in order; uses of one buffer
-  /// (or of an operand and the result in its bytes) become one argument. It runs in every thread.
+  /// Adds a kernel and its launch. `body` gets one memref for each use, in order; uses of one
+  /// buffer (or of an operand and the result in its bytes) become one argument. It runs in every
+  /// thread.
   void add(llvm::StringRef suffix, llvm::ArrayRef<BufferUse> uses, Extent grid, Extent block,
            Body body, double flops = 0);
 
@@ -79,10 +80,10 @@ struct ColumnTile {
 ColumnTile columnTile(int64_t channels, int64_t rows = itemThreads, int64_t threads = itemThreads);
 
 /// Sums, or maxima, of what the threads of one column have: combines `values` over thread y in a
-/// fixed order and calls `store` in the threads with y = 0. Has barriers; all threads must get here.
+/// fixed order and calls `store` in the threads with y = 0. Has barriers; all threads must get
+/// here.
 void reduceOverHeight(GpuBuilder &k, const ColumnTile &tile, llvm::ArrayRef<Expr> values,
-                      bool isMaximum,
-                      llvm::function_ref<void(llvm::ArrayRef<Expr> totals)> store);
+                      bool isMaximum, llvm::function_ref<void(llvm::ArrayRef<Expr> totals)> store);
 
 /// Adds result[c] = scale * (sum over k of partials[s][k][c]) for each result s; the workspace
 /// holds [results, chunks, channels]. With `accumulate` the sums are added to what is there.

@@ -24,25 +24,24 @@ void addElementwise(GpuKernels &kernels, StringRef suffix, const GroupShape &sha
   int64_t items = shape.batch * shape.rows * shape.channels / width;
   kernels.add(suffix, uses, itemGrid(items), itemBlock,
               [&](GpuBuilder &k, ArrayRef<Value> buffers) {
-    forItems(k, items, [&](Expr item) {
-      Expr first = item * width;
-      Expr row = first / shape.channels, channel = first % shape.channels;
-      Expr sample = row / shape.rows;
-      SmallVector<Elements> values;
-      for (unsigned i = 0; i < inputs; ++i)
-        values.push_back(k.loadElements(buffers[i], {row, channel}, width));
-      Elements results;
-      for (int64_t lane = 0; lane < width; ++lane) {
-        Expr at = channel + lane;
-        SmallVector<Expr> here;
-        for (const Elements &input : values)
-          here.push_back(input[lane]);
-        results.push_back(
-            formula(k, buffers, sample, at, at / shape.groupSize, here));
-      }
-      k.storeElements(results, buffers[output], {row, channel});
-    });
-  });
+                forItems(k, items, [&](Expr item) {
+                  Expr first = item * width;
+                  Expr row = first / shape.channels, channel = first % shape.channels;
+                  Expr sample = row / shape.rows;
+                  SmallVector<Elements> values;
+                  for (unsigned i = 0; i < inputs; ++i)
+                    values.push_back(k.loadElements(buffers[i], {row, channel}, width));
+                  Elements results;
+                  for (int64_t lane = 0; lane < width; ++lane) {
+                    Expr at = channel + lane;
+                    SmallVector<Expr> here;
+                    for (const Elements &input : values)
+                      here.push_back(input[lane]);
+                    results.push_back(formula(k, buffers, sample, at, at / shape.groupSize, here));
+                  }
+                  k.storeElements(results, buffers[output], {row, channel});
+                });
+              });
 }
 
 } // namespace
@@ -65,8 +64,7 @@ LogicalResult emitGroupNorm(GroupNormOp op, GpuKernels &kernels) {
         Expr sample = at.matrix / shape.groups, group = at.matrix % shape.groups;
         Expr chunk = part / shape.groupSize;
         Expr channel = group * shape.groupSize + part % shape.groupSize;
-        Expr count = k.select(chunk == perSample - 1, k.f32(lastRows),
-                              k.f32(blocks.chunks.rows));
+        Expr count = k.select(chunk == perSample - 1, k.f32(lastRows), k.f32(blocks.chunks.rows));
         Expr row = sample * perSample + chunk;
         return Moments{count, k.load(buffers[0], {k.index(0), row, channel}),
                        k.load(buffers[0], {k.index(1), row, channel})};
@@ -78,9 +76,12 @@ LogicalResult emitGroupNorm(GroupNormOp op, GpuKernels &kernels) {
         k.store(k.f32(1) / k.sqrt(variance + epsilon), buffers[2], to);
       });
 
-  SmallVector<BufferUse> uses{kernels.operand(0, shape.matrix()), kernels.operand(1),
-                              kernels.operand(2),                 kernels.result(1),
-                              kernels.result(2),                  kernels.result(0, shape.matrix())};
+  SmallVector<BufferUse> uses{kernels.operand(0, shape.matrix()),
+                              kernels.operand(1),
+                              kernels.operand(2),
+                              kernels.result(1),
+                              kernels.result(2),
+                              kernels.result(0, shape.matrix())};
   addElementwise(kernels, "normalize", shape, uses, /*inputs=*/1, /*output=*/5,
                  [&](GpuBuilder &k, ArrayRef<Value> buffers, Expr sample, Expr channel, Expr group,
                      ArrayRef<Expr> x) {
@@ -144,8 +145,7 @@ void GroupNormGradient::sumChunks() {
         Expr group = at.channel / shape.groupSize;
         return SmallVector<Expr>{dy * normalized(k, buffers, x, at.matrix, group), dy};
       },
-      [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at,
-          ArrayRef<Expr> totals) {
+      [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at, ArrayRef<Expr> totals) {
         for (auto [sum, total] : llvm::enumerate(totals))
           k.store(total, buffers[4], {sumAt(k.index(sum), at.chunk, at.channel)});
       });
@@ -160,8 +160,7 @@ void GroupNormGradient::sumSamples() {
         Expr at0 = (at.matrix * perSample + chunk) * channels + at.channel;
         return SmallVector<Expr>{k.load(buffers[0], {at0})};
       },
-      [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at,
-          ArrayRef<Expr> totals) {
+      [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at, ArrayRef<Expr> totals) {
         k.store(totals[0], buffers[0], {at.matrix * (perSample * channels) + at.channel});
       });
 }
@@ -175,8 +174,7 @@ void GroupNormGradient::writeParameters() {
         return SmallVector<Expr>{k.load(buffers[0], {sumAt(k.index(0), chunk, at.channel)}),
                                  k.load(buffers[0], {sumAt(k.index(1), chunk, at.channel)})};
       },
-      [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at,
-          ArrayRef<Expr> totals) {
+      [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at, ArrayRef<Expr> totals) {
         for (auto [sum, total] : llvm::enumerate(totals))
           k.store(total, buffers[1 + sum], {at.channel});
       });
@@ -194,17 +192,15 @@ void GroupNormGradient::average() {
         return SmallVector<Expr>{k.load(buffers[0], {sumAt(k.index(0), chunk, channel)}) * w,
                                  k.load(buffers[0], {sumAt(k.index(1), chunk, channel)}) * w};
       },
-      [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at,
-          ArrayRef<Expr> totals) {
+      [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at, ArrayRef<Expr> totals) {
         for (auto [sum, total] : llvm::enumerate(totals))
           k.store(total / shape.groupElements(), buffers[0], {averageAt(k.index(sum), at.matrix)});
       });
 }
 
 void GroupNormGradient::writeInput() {
-  SmallVector<BufferUse> uses{gradient, input,   mean,
-                              rstd,     weight,  scratch,
-                              kernels.result(0, shape.matrix())};
+  SmallVector<BufferUse> uses{
+      gradient, input, mean, rstd, weight, scratch, kernels.result(0, shape.matrix())};
   addElementwise(kernels, "input", shape, uses, /*inputs=*/2, /*output=*/6,
                  [&](GpuBuilder &k, ArrayRef<Value> buffers, Expr sample, Expr channel, Expr group,
                      ArrayRef<Expr> values) {

@@ -1,8 +1,8 @@
 //===- KernelEmitter.cpp - Generated CUDA kernels for gc ops --------------===//
 #include "compiler/cuda/kernels/KernelEmitter.h"
 
-#include "compiler/kernels/EmitOp.h"
 #include "compiler/cuda/kernels/Columns.h"
+#include "compiler/kernels/EmitOp.h"
 #include "compiler/target/Products.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

@@ -16,7 +16,6 @@ public:
   /// The context must have the gc dialect loaded; the dialects of kernels are loaded here.
   explicit KernelEmitter(mlir::MLIRContext *context);
 
-
   /// Bytes of scratch that the op's launches need. Does not depend on aliases.
   mlir::FailureOr<int64_t> workspaceBytes(mlir::Operation *op);
 

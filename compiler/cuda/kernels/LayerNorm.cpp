@@ -15,8 +15,7 @@ LogicalResult emitLayerNorm(LayerNormOp op, GpuKernels &kernels) {
   SmallVector<BufferUse> uses{
       kernels.operand(0, layout.shape()), kernels.operand(1),        kernels.operand(2),
       kernels.result(0, layout.shape()),  kernels.result(1, {rows}), kernels.result(2, {rows})};
-  kernels.add("", uses, layout.grid(), layout.block(),
-              [&](GpuBuilder &k, ArrayRef<Value> buffers) {
+  kernels.add("", uses, layout.grid(), layout.block(), [&](GpuBuilder &k, ArrayRef<Value> buffers) {
     RowThreads t(k, layout);
     RowValues x = t.keep(t.rowOf(buffers[0]));
     Expr mean = t.sum(x) / columns;
@@ -45,18 +44,18 @@ LogicalResult emitLayerNormGrad(LayerNormGradOp op, GpuKernels &kernels) {
                                 kernels.operand(3, {rows})};
   SmallVector<BufferUse> uses = inputs;
   uses.append({kernels.operand(4), kernels.result(0, layout.shape())});
-  kernels.add("rows", uses, layout.grid(), layout.block(),
-              [&](GpuBuilder &k, ArrayRef<Value> buffers) {
-    RowThreads t(k, layout);
-    Expr mean = k.load(buffers[2], {t.row}), rstd = k.load(buffers[3], {t.row});
-    RowValues g = t.keep(t.map([](Expr dy, Expr weight) { return dy * weight; },
-                               t.rowOf(buffers[0]), t.vectorOf(buffers[4])));
-    RowValues h = t.keep(t.map([&](Expr x) { return (x - mean) * rstd; }, t.rowOf(buffers[1])));
-    Expr average = t.sum(g) / columns;
-    Expr product = t.sum(t.map([](Expr g, Expr h) { return g * h; }, g, h)) / columns;
-    t.store(t.map([&](Expr g, Expr h) { return rstd * (g - average - h * product); }, g, h),
-            buffers[5]);
-  });
+  kernels.add(
+      "rows", uses, layout.grid(), layout.block(), [&](GpuBuilder &k, ArrayRef<Value> buffers) {
+        RowThreads t(k, layout);
+        Expr mean = k.load(buffers[2], {t.row}), rstd = k.load(buffers[3], {t.row});
+        RowValues g = t.keep(t.map([](Expr dy, Expr weight) { return dy * weight; },
+                                   t.rowOf(buffers[0]), t.vectorOf(buffers[4])));
+        RowValues h = t.keep(t.map([&](Expr x) { return (x - mean) * rstd; }, t.rowOf(buffers[1])));
+        Expr average = t.sum(g) / columns;
+        Expr product = t.sum(t.map([](Expr g, Expr h) { return g * h; }, g, h)) / columns;
+        t.store(t.map([&](Expr g, Expr h) { return rstd * (g - average - h * product); }, g, h),
+                buffers[5]);
+      });
 
   ColumnBlocks blocks = ColumnBlocks::inChunks(1, rows, columns);
   uses = inputs;
@@ -68,8 +67,7 @@ LogicalResult emitLayerNormGrad(LayerNormGradOp op, GpuKernels &kernels) {
         Expr centred = k.load(buffers[1], {row, at.channel}) - k.load(buffers[2], {row});
         return SmallVector<Expr>{dy * (centred * k.load(buffers[3], {row})), dy};
       },
-      [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at,
-          ArrayRef<Expr> totals) {
+      [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at, ArrayRef<Expr> totals) {
         for (auto [sum, total] : llvm::enumerate(totals))
           k.store(total, buffers[4], {k.index(sum), at.chunk, at.channel});
       });

@@ -19,11 +19,11 @@ void addRows(GpuKernels &kernels, StringRef suffix, ArrayRef<BufferUse> uses, in
   int64_t items = rows * columns / width;
   kernels.add(suffix, uses, itemGrid(items), itemBlock,
               [&](GpuBuilder &k, ArrayRef<Value> buffers) {
-    forItems(k, items, [&](Expr item) {
-      Expr first = item * width;
-      body(k, buffers, first / columns, first % columns);
-    });
-  });
+                forItems(k, items, [&](Expr item) {
+                  Expr first = item * width;
+                  body(k, buffers, first / columns, first % columns);
+                });
+              });
 }
 
 /// A buffer with one index for all elements.
@@ -38,14 +38,14 @@ Expr placeOf(const Segments &segments, Expr segment, Expr i) {
 
 void addCopy(GpuKernels &kernels, const SegmentCopy &copy) {
   const Segments &source = copy.source, &target = copy.target;
-  int64_t width = vectorWidth(
-      {source.length, source.stride, source.offset, target.stride, target.offset});
+  int64_t width =
+      vectorWidth({source.length, source.stride, source.offset, target.stride, target.offset});
   addRows(kernels, "copy", {flat(kernels.operand(copy.operand)), flat(kernels.result(0))},
           target.outer, target.length, width,
           [&](GpuBuilder &k, ArrayRef<Value> buffers, Expr segment, Expr i) {
-    Elements elements = k.loadElements(buffers[0], {placeOf(source, segment, i)}, width);
-    k.storeElements(elements, buffers[1], {placeOf(target, segment, i)});
-  });
+            Elements elements = k.loadElements(buffers[0], {placeOf(source, segment, i)}, width);
+            k.storeElements(elements, buffers[1], {placeOf(target, segment, i)});
+          });
 }
 
 } // namespace
@@ -69,15 +69,15 @@ LogicalResult emitPad(PadOp op, GpuKernels &kernels) {
   int64_t width = vectorWidth({source.length, target.stride, target.offset});
   addRows(kernels, "", {flat(kernels.operand(0)), flat(kernels.result(0))}, target.outer,
           target.stride, width, [&](GpuBuilder &k, ArrayRef<Value> buffers, Expr segment, Expr i) {
-    Expr at = i - target.offset;
-    auto write = [&](const Elements &elements) {
-      k.storeElements(elements, buffers[1], {segment * target.stride + i});
-    };
-    k.when(
-        (at >= 0) & (at < source.length),
-        [&] { write(k.loadElements(buffers[0], {placeOf(source, segment, at)}, width)); },
-        [&] { write(Elements(width, k.f32(0))); });
-  });
+            Expr at = i - target.offset;
+            auto write = [&](const Elements &elements) {
+              k.storeElements(elements, buffers[1], {segment * target.stride + i});
+            };
+            k.when(
+                (at >= 0) & (at < source.length),
+                [&] { write(k.loadElements(buffers[0], {placeOf(source, segment, at)}, width)); },
+                [&] { write(Elements(width, k.f32(0))); });
+          });
   return success();
 }
 
@@ -91,17 +91,19 @@ LogicalResult emitClassToken(ClassTokenOp op, GpuKernels &kernels) {
                               kernels.result(0, {rows, columns})};
   addRows(kernels, "", uses, rows, columns, width,
           [&](GpuBuilder &k, ArrayRef<Value> buffers, Expr row, Expr c) {
-    Expr sample = row / sequence, position = row % sequence;
-    auto write = [&](Elements elements) {
-      Elements offsets = k.loadElements(buffers[2], {position, c}, width);
-      for (auto [element, offset] : llvm::zip_equal(elements, offsets))
-        element = element + offset;
-      k.storeElements(elements, buffers[3], {row, c});
-    };
-    k.when(
-        position == 0, [&] { write(k.loadElements(buffers[1], {c}, width)); },
-        [&] { write(k.loadElements(buffers[0], {sample, position - 1, c}, width)); });
-  });
+            Expr sample = row / sequence, position = row % sequence;
+            auto write = [&](Elements elements) {
+              Elements offsets = k.loadElements(buffers[2], {position, c}, width);
+              for (auto [element, offset] : llvm::zip_equal(elements, offsets))
+                element = element + offset;
+              k.storeElements(elements, buffers[3], {row, c});
+            };
+            k.when(
+                position == 0, [&] { write(k.loadElements(buffers[1], {c}, width)); },
+                [&] {
+                  write(k.loadElements(buffers[0], {sample, position - 1, c}, width));
+                });
+          });
   return success();
 }
 
@@ -114,21 +116,21 @@ LogicalResult emitBroadcast(BroadcastOp op, GpuKernels &kernels) {
   bool runs = !dimensions.empty() && dimensions.back() == rank - 1 && input.back() != 1;
   addRows(kernels, "", {kernels.operand(0), kernels.result(0, {rows, columns})}, rows, columns,
           width, [&](GpuBuilder &k, ArrayRef<Value> buffers, Expr row, Expr c) {
-    SmallVector<Expr> position(rank);
-    Expr rest = row;
-    for (int64_t d = rank - 2; d >= 0; --d) {
-      position[d] = rest % output[d];
-      rest = rest / output[d];
-    }
-    if (rank)
-      position[rank - 1] = c;
-    SmallVector<Expr> at;
-    for (auto [i, d] : llvm::enumerate(dimensions))
-      at.push_back(input[i] == 1 ? k.index(0) : position[d]);
-    Elements elements = runs ? k.loadElements(buffers[0], at, width)
-                             : Elements(width, k.load(buffers[0], at));
-    k.storeElements(elements, buffers[1], {row, c});
-  });
+            SmallVector<Expr> position(rank);
+            Expr rest = row;
+            for (int64_t d = rank - 2; d >= 0; --d) {
+              position[d] = rest % output[d];
+              rest = rest / output[d];
+            }
+            if (rank)
+              position[rank - 1] = c;
+            SmallVector<Expr> at;
+            for (auto [i, d] : llvm::enumerate(dimensions))
+              at.push_back(input[i] == 1 ? k.index(0) : position[d]);
+            Elements elements = runs ? k.loadElements(buffers[0], at, width)
+                                     : Elements(width, k.load(buffers[0], at));
+            k.storeElements(elements, buffers[1], {row, c});
+          });
   return success();
 }
 
@@ -165,11 +167,11 @@ LogicalResult emitTranspose(TransposeOp op, GpuKernels &kernels) {
     int64_t items = elementCount(op.getOutput().getType()) / width;
     kernels.add("", {kernels.operand(0), kernels.result(0)}, itemGrid(items), itemBlock,
                 [&](GpuBuilder &k, ArrayRef<Value> buffers) {
-      forItems(k, items, [&](Expr item) {
-        SmallVector<Expr> to = split(item * width, output);
-        k.storeElements(k.loadElements(buffers[0], source(to), width), buffers[1], to);
-      });
-    });
+                  forItems(k, items, [&](Expr item) {
+                    SmallVector<Expr> to = split(item * width, output);
+                    k.storeElements(k.loadElements(buffers[0], source(to), width), buffers[1], to);
+                  });
+                });
     return success();
   }
   SmallVector<int64_t> counts(output); // blocks along each dimension of the result
@@ -178,26 +180,28 @@ LogicalResult emitTranspose(TransposeOp op, GpuKernels &kernels) {
   int64_t blocks = 1;
   for (int64_t count : counts)
     blocks *= count;
-  kernels.add("tiles", {kernels.operand(0), kernels.result(0)}, {blocks, 1, 1}, {tile, height, 1},
-              [&](GpuBuilder &k, ArrayRef<Value> buffers) {
-    // A column more, so that the threads that read a column meet different banks.
-    Value staged = k.shared({tile, tile + 1}, op.getInput().getType().getElementType());
-    SmallVector<Expr> to = split(k.block(), counts);
-    Expr firstLast = to[last] * tile, firstAcross = to[across] * tile;
-    Expr x = k.thread(), y = k.thread(GpuBuilder::Dimension::y);
-    auto forTile = [&](bool isInput, llvm::function_ref<void(Expr line)> body) {
-      for (int64_t offset = 0; offset < tile; offset += height) {
-        Expr line = y + offset;
-        to[last] = firstLast + (isInput ? line : x);
-        to[across] = firstAcross + (isInput ? x : line);
-        k.when((to[last] < output[last]) & (to[across] < output[across]),
-               [&] { body(line); });
-      }
-    };
-    forTile(true, [&](Expr line) { k.store(k.load(buffers[0], source(to)), staged, {line, x}); });
-    k.barrier();
-    forTile(false, [&](Expr line) { k.store(k.load(staged, {x, line}), buffers[1], to); });
-  });
+  kernels.add(
+      "tiles", {kernels.operand(0), kernels.result(0)}, {blocks, 1, 1}, {tile, height, 1},
+      [&](GpuBuilder &k, ArrayRef<Value> buffers) {
+        // A column more, so that the threads that read a column meet different banks.
+        Value staged = k.shared({tile, tile + 1}, op.getInput().getType().getElementType());
+        SmallVector<Expr> to = split(k.block(), counts);
+        Expr firstLast = to[last] * tile, firstAcross = to[across] * tile;
+        Expr x = k.thread(), y = k.thread(GpuBuilder::Dimension::y);
+        auto forTile = [&](bool isInput, llvm::function_ref<void(Expr line)> body) {
+          for (int64_t offset = 0; offset < tile; offset += height) {
+            Expr line = y + offset;
+            to[last] = firstLast + (isInput ? line : x);
+            to[across] = firstAcross + (isInput ? x : line);
+            k.when((to[last] < output[last]) & (to[across] < output[across]), [&] { body(line); });
+          }
+        };
+        forTile(true, [&](Expr line) {
+          k.store(k.load(buffers[0], source(to)), staged, {line, x});
+        });
+        k.barrier();
+        forTile(false, [&](Expr line) { k.store(k.load(staged, {x, line}), buffers[1], to); });
+      });
   return success();
 }
 
@@ -210,24 +214,23 @@ LogicalResult emitEmbedding(EmbeddingOp op, GpuKernels &kernels) {
                               kernels.result(0, {count, columns})};
   addRows(kernels, "", uses, count, columns, width,
           [&](GpuBuilder &k, ArrayRef<Value> buffers, Expr row, Expr c) {
-    Expr index = k.load(buffers[0], {row});
-    k.when(
-        (index >= 0) & (index < size),
-        [&] {
-          k.storeElements(k.loadElements(buffers[1], {k.toIndex(index), c}, width), buffers[2],
-                          {row, c});
-        },
-        [&] {
-          Expr nan = k.f32(std::numeric_limits<double>::quiet_NaN());
-          k.storeElements(Elements(width, nan), buffers[2], {row, c});
-        });
-  });
+            Expr index = k.load(buffers[0], {row});
+            k.when((index >= 0) & (index < size),
+                   [&] {
+                     k.storeElements(k.loadElements(buffers[1], {k.toIndex(index), c}, width),
+                                     buffers[2], {row, c});
+                   },
+                   [&] {
+                     Expr nan = k.f32(std::numeric_limits<double>::quiet_NaN());
+                     k.storeElements(Elements(width, nan), buffers[2], {row, c});
+                   });
+          });
   return success();
 }
 
-// First the uses of each row of the table are linked in their order: head[row] is the first, next[i]
-// the one after i, -1 none. Then a thread for each element of the table follows its row's chain: no
-// two threads add to the same element, and the order of additions is the CPU's.
+// First the uses of each row of the table are linked in their order: head[row] is the first,
+// next[i] the one after i, -1 none. Then a thread for each element of the table follows its row's
+// chain: no two threads add to the same element, and the order of additions is the CPU's.
 LogicalResult emitEmbeddingGrad(EmbeddingGradOp op, GpuKernels &kernels) {
   int64_t count = elementCount(op.getIndices().getType());
   int64_t size = shapeOf(op.getTableGradient())[0], columns = shapeOf(op.getTableGradient())[1];
@@ -237,41 +240,42 @@ LogicalResult emitEmbeddingGrad(EmbeddingGradOp op, GpuKernels &kernels) {
   BufferUse indices = kernels.operand(0, {count});
   kernels.add("clear", {links}, itemGrid(size), itemBlock,
               [&](GpuBuilder &k, ArrayRef<Value> buffers) {
-    forItems(k, size, [&](Expr row) { k.store(k.i32(-1), buffers[0], {row}); });
-  });
+                forItems(k, size, [&](Expr row) { k.store(k.i32(-1), buffers[0], {row}); });
+              });
   kernels.add("links", {indices, links}, itemGrid(count), itemBlock,
               [&](GpuBuilder &k, ArrayRef<Value> buffers) {
-    forItems(k, count, [&](Expr i) {
-      Expr row = k.load(buffers[0], {i}), none = k.i32(-1);
-      // The first use of the row in [begin, end).
-      auto find = [&](Expr begin, Expr end) {
-        return k.loop(begin, end, 1, {none}, [&](Expr j, ArrayRef<Expr> found) {
-          Expr isFirst = (found[0] < 0) & (k.load(buffers[0], {j}) == row);
-          return SmallVector<Expr>{k.select(isFirst, k.fromIndex(j, i32), found[0])};
-        })[0];
-      };
-      Expr isHead = (find(k.index(0), i) < 0) & (row >= 0) & (row < size);
-      k.when(isHead, [&] { k.store(k.fromIndex(i, i32), buffers[1], {k.toIndex(row)}); });
-      k.store(find(i + 1, k.index(count)), buffers[1], {i + size});
-    });
-  });
+                forItems(k, count, [&](Expr i) {
+                  Expr row = k.load(buffers[0], {i}), none = k.i32(-1);
+                  // The first use of the row in [begin, end).
+                  auto find = [&](Expr begin, Expr end) {
+                    return k.loop(begin, end, 1, {none}, [&](Expr j, ArrayRef<Expr> found) {
+                      Expr isFirst = (found[0] < 0) & (k.load(buffers[0], {j}) == row);
+                      return SmallVector<Expr>{k.select(isFirst, k.fromIndex(j, i32), found[0])};
+                    })[0];
+                  };
+                  Expr isHead = (find(k.index(0), i) < 0) & (row >= 0) & (row < size);
+                  k.when(isHead,
+                         [&] { k.store(k.fromIndex(i, i32), buffers[1], {k.toIndex(row)}); });
+                  k.store(find(i + 1, k.index(count)), buffers[1], {i + size});
+                });
+              });
   SmallVector<BufferUse> uses{kernels.operand(1, {count, columns}), links, kernels.result(0)};
   addRows(kernels, "", uses, size, columns, width,
           [&](GpuBuilder &k, ArrayRef<Value> buffers, Expr row, Expr c) {
-    SmallVector<Expr> state{k.load(buffers[1], {row})};
-    state.append(width, k.f32(0));
-    state = k.loopWhile(
-        state, [&](ArrayRef<Expr> now) { return now[0] >= 0; },
-        [&](ArrayRef<Expr> now) {
-          Expr use = k.toIndex(now[0]);
-          SmallVector<Expr> next{k.load(buffers[1], {use + size})};
-          for (auto [sum, part] : llvm::zip_equal(now.drop_front(),
-                                                  k.loadElements(buffers[0], {use, c}, width)))
-            next.push_back(sum + part);
-          return next;
-        });
-    k.storeElements(ArrayRef(state).drop_front(), buffers[2], {row, c});
-  });
+            SmallVector<Expr> state{k.load(buffers[1], {row})};
+            state.append(width, k.f32(0));
+            state = k.loopWhile(
+                state, [&](ArrayRef<Expr> now) { return now[0] >= 0; },
+                [&](ArrayRef<Expr> now) {
+                  Expr use = k.toIndex(now[0]);
+                  SmallVector<Expr> next{k.load(buffers[1], {use + size})};
+                  for (auto [sum, part] : llvm::zip_equal(
+                           now.drop_front(), k.loadElements(buffers[0], {use, c}, width)))
+                    next.push_back(sum + part);
+                  return next;
+                });
+            k.storeElements(ArrayRef(state).drop_front(), buffers[2], {row, c});
+          });
   return success();
 }
 

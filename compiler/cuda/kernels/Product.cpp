@@ -66,8 +66,7 @@ ProductKernel matrixProduct(const plan::MatMulT &p) {
   Sizes cStrides = batchStrides(p.c_strides);
   int64_t rowStride = p.c_strides[rank], columnStride = p.c_strides[rank + 1];
   product.place = [=](GpuBuilder &k, Expr batch, Expr row, Expr column) {
-    Expr index = offsetOf(k, 0, batch, sizes, cStrides) + row * rowStride +
-                 column * columnStride;
+    Expr index = offsetOf(k, 0, batch, sizes, cStrides) + row * rowStride + column * columnStride;
     return ProductKernel::Place{index, {}};
   };
   product.inVectors = columnStride == 1 && p.n % 4 == 0 && (rowStride % 4 == 0 || p.m == 1) &&

@@ -32,12 +32,12 @@ constexpr TileShape shapes[] = {ratedTiles[0].shape, ratedTiles[1].shape, ratedT
 double cyclesOf(const RatedTile &rated, const ProductCut &cut, int64_t batch, int64_t rows,
                 int64_t columns) {
   constexpr double multiprocessors = 132, lanes = 128, warps = 8;
-  constexpr double blockCycles = 2000;       // first fetch and last store
-  constexpr double bytesPerCycle = 1600;     // of memory
+  constexpr double blockCycles = 2000;   // first fetch and last store
+  constexpr double bytesPerCycle = 1600; // of memory
   constexpr double secondKernelCycles = 4000;
   const TileShape &tile = rated.shape;
-  auto blocks = double(batch * ceilDiv(rows, tile.rows) * ceilDiv(columns, tile.columns) *
-                       cut.splits);
+  auto blocks =
+      double(batch * ceilDiv(rows, tile.rows) * ceilDiv(columns, tile.columns) * cut.splits);
   double perProcessor = std::ceil(blocks / multiprocessors);
   double use = std::min(1.0, perProcessor * double(tile.warps()) / warps);
   double multiplications = double(tile.rows * tile.columns) * double(cut.chunk);
@@ -160,8 +160,8 @@ private:
   Value c, bias, residual;
 };
 
-/// Blocks that should fit a multiprocessor: as many as leave a thread the registers that it needs (so
-/// that nothing is spilled), which are more where elements are fetched one by one.
+/// Blocks that should fit a multiprocessor: as many as leave a thread the registers that it needs
+/// (so that nothing is spilled), which are more where elements are fetched one by one.
 int64_t blocksOf(const TileShape &tile, bool inVectors) {
   if (tile.threads() == 256)
     return inVectors ? 2 : 1;
@@ -182,28 +182,28 @@ void addCombine(GpuKernels &kernels, const ProductKernel &product, const Product
   int64_t width = product.inVectors ? 4 : 1, items = all / width;
   SmallVector<BufferUse> uses{kernels.scratch({cut.splits, all})};
   uses.append(Epilogue::uses(product));
-  kernels.add("combine", uses, itemGrid(items), itemBlock,
-              [&](GpuBuilder &k, ArrayRef<Value> buffers) {
-    Epilogue epilogue(product, buffers.drop_front());
-    forItems(k, items, [&](Expr item) {
-      Expr first = item * width;
-      SmallVector<Expr> sums(width, k.f32(0));
-      sums = k.loop(k.index(0), k.index(cut.splits), 1, sums, [&](Expr split, ArrayRef<Expr> sum) {
-        SmallVector<Expr> next(sum);
-        if (width == 1) {
-          next[0] = sum[0] + k.load(buffers[0], {split, first});
-          return next;
-        }
-        Expr part = k.loadVector(buffers[0], {split, first}, width);
-        for (int64_t i = 0; i < width; ++i)
-          next[i] = sum[i] + k.element(part, i);
-        return next;
+  kernels.add(
+      "combine", uses, itemGrid(items), itemBlock, [&](GpuBuilder &k, ArrayRef<Value> buffers) {
+        Epilogue epilogue(product, buffers.drop_front());
+        forItems(k, items, [&](Expr item) {
+          Expr first = item * width;
+          SmallVector<Expr> sums(width, k.f32(0));
+          sums =
+              k.loop(k.index(0), k.index(cut.splits), 1, sums, [&](Expr split, ArrayRef<Expr> sum) {
+                SmallVector<Expr> next(sum);
+                if (width == 1) {
+                  next[0] = sum[0] + k.load(buffers[0], {split, first});
+                  return next;
+                }
+                Expr part = k.loadVector(buffers[0], {split, first}, width);
+                for (int64_t i = 0; i < width; ++i)
+                  next[i] = sum[i] + k.element(part, i);
+                return next;
+              });
+          Expr row = first / product.columns;
+          epilogue.finish(k, sums, row / product.rows, row % product.rows, first % product.columns);
+        });
       });
-      Expr row = first / product.columns;
-      epilogue.finish(k, sums, row / product.rows, row % product.rows,
-                      first % product.columns);
-    });
-  });
 }
 
 } // namespace
@@ -224,52 +224,53 @@ void addProduct(GpuKernels &kernels, const ProductKernel &product, const Product
   else
     uses.append(Epilogue::uses(product));
 
-  kernels.add("tiles", uses, {across * down * product.batch * cut.splits, 1, 1},
-              {tile.threads(), 1, 1}, [&](GpuBuilder &k, ArrayRef<Value> buffers) {
-    // Neighbouring blocks have the same rows.
-    Expr number = k.block();
-    Expr firstColumn = number % across * tile.columns;
-    number = number / across;
-    Expr firstRow = number % down * tile.rows;
-    number = number / down;
-    Expr batch = number % product.batch, split = number / product.batch;
+  kernels.add(
+      "tiles", uses, {across * down * product.batch * cut.splits, 1, 1}, {tile.threads(), 1, 1},
+      [&](GpuBuilder &k, ArrayRef<Value> buffers) {
+        // Neighbouring blocks have the same rows.
+        Expr number = k.block();
+        Expr firstColumn = number % across * tile.columns;
+        number = number / across;
+        Expr firstRow = number % down * tile.rows;
+        number = number / down;
+        Expr batch = number % product.batch, split = number / product.batch;
 
-    Expr end = product.depthOf ? product.depthOf(k, batch) : k.index(product.depth);
-    Expr begin = k.index(0);
-    if (isSplit) {
-      begin = split * cut.chunk;
-      end = k.minimum(begin + cut.chunk, end);
-    }
-    TileOperand a = product.left(k, tile, buffers[0], batch);
-    TileOperand b = product.right(k, tile, buffers[1], batch);
-    k.atLeastBlocks(blocksOf(tile, a.width == 4 && b.width == 4));
-    SmallVector<Expr> sums = sumProducts(k, tile, a, firstRow, b, firstColumn, begin, end,
-                                         k.shared({stagingSize(tile)}));
+        Expr end = product.depthOf ? product.depthOf(k, batch) : k.index(product.depth);
+        Expr begin = k.index(0);
+        if (isSplit) {
+          begin = split * cut.chunk;
+          end = k.minimum(begin + cut.chunk, end);
+        }
+        TileOperand a = product.left(k, tile, buffers[0], batch);
+        TileOperand b = product.right(k, tile, buffers[1], batch);
+        k.atLeastBlocks(blocksOf(tile, a.width == 4 && b.width == 4));
+        SmallVector<Expr> sums = sumProducts(k, tile, a, firstRow, b, firstColumn, begin, end,
+                                             k.shared({stagingSize(tile)}));
 
-    // Partial sums are stored as they are, one dense matrix after the other.
-    ProductKernel partial;
-    partial.place = [&](GpuBuilder &k, Expr, Expr row, Expr column) {
-      Expr index = (split * product.batch + batch) * matrix +
-                   row * product.columns + column;
-      return ProductKernel::Place{index, {}};
-    };
-    Epilogue epilogue(isSplit ? partial : product, buffers.drop_front(2));
-    bool inVectors = product.inVectors;
-    int64_t width = inVectors ? 4 : 1;
-    ThreadTile mine(k, tile);
-    for (int64_t i = 0; i < tile.threadRows; ++i) {
-      Expr row = firstRow + mine.row(i);
-      whenNeeded(k, product.rows % tile.rows != 0, row < product.rows, [&] {
-        for (int64_t j = 0; j < tile.threadColumns; j += width) {
-          Expr column = firstColumn + mine.column(j);
-          whenNeeded(k, product.columns % tile.columns != 0, column < product.columns, [&] {
-            ArrayRef<Expr> some = ArrayRef(sums).slice(i * tile.threadColumns + j, width);
-            epilogue.finish(k, some, batch, row, column);
+        // Partial sums are stored as they are, one dense matrix after the other.
+        ProductKernel partial;
+        partial.place = [&](GpuBuilder &k, Expr, Expr row, Expr column) {
+          Expr index = (split * product.batch + batch) * matrix + row * product.columns + column;
+          return ProductKernel::Place{index, {}};
+        };
+        Epilogue epilogue(isSplit ? partial : product, buffers.drop_front(2));
+        bool inVectors = product.inVectors;
+        int64_t width = inVectors ? 4 : 1;
+        ThreadTile mine(k, tile);
+        for (int64_t i = 0; i < tile.threadRows; ++i) {
+          Expr row = firstRow + mine.row(i);
+          whenNeeded(k, product.rows % tile.rows != 0, row < product.rows, [&] {
+            for (int64_t j = 0; j < tile.threadColumns; j += width) {
+              Expr column = firstColumn + mine.column(j);
+              whenNeeded(k, product.columns % tile.columns != 0, column < product.columns, [&] {
+                ArrayRef<Expr> some = ArrayRef(sums).slice(i * tile.threadColumns + j, width);
+                epilogue.finish(k, some, batch, row, column);
+              });
+            }
           });
         }
-      });
-    }
-  }, product.flops);
+      },
+      product.flops);
   if (isSplit)
     addCombine(kernels, product, cut);
 }

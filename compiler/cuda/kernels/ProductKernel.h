@@ -7,8 +7,8 @@
 
 namespace gc::cuda {
 
-/// How a product is cut into blocks. Where its tiles are too few for a GPU, the depth is cut too: the
-/// blocks' sums meet in the workspace, and are added up in order by a second kernel.
+/// How a product is cut into blocks. Where its tiles are too few for a GPU, the depth is cut too:
+/// the blocks' sums meet in the workspace, and are added up in order by a second kernel.
 struct ProductCut {
   TileShape tile;
   int64_t splits = 1;
@@ -33,8 +33,8 @@ struct ProductKernel {
   plan::Activation activation = plan::Activation_None;
   bool accumulate = false;
 
-  using Operand = std::function<TileOperand(GpuBuilder &, const TileShape &, mlir::Value buffer,
-                                            Expr batch)>;
+  using Operand =
+      std::function<TileOperand(GpuBuilder &, const TileShape &, mlir::Value buffer, Expr batch)>;
   Operand left, right;
 
   /// Where an element of c is; `isThere` is null where all are.
@@ -57,8 +57,8 @@ void addProduct(GpuKernels &kernels, const ProductKernel &product, const Product
 /// The kernel of a matrix product whose buffers the caller names. Of the views only offsets count.
 ProductKernel matrixProduct(const plan::MatMulT &product);
 
-/// The buffers of a convolution by their roles: which are read and which written is the direction's to
-/// say. By one index each.
+/// The buffers of a convolution by their roles: which are read and which written is the direction's
+/// to say. By one index each.
 struct ConvolutionUses {
   BufferUse input, filter, output;
   std::optional<BufferUse> bias, residual;

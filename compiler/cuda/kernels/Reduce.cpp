@@ -47,19 +47,19 @@ void addPoints(GpuKernels &kernels, const Reduction &reduction, ArrayRef<BufferU
   int64_t width = reduction.columns(), items = reduction.kept() * width;
   kernels.add("points", uses, itemGrid(items), itemBlock,
               [&](GpuBuilder &k, ArrayRef<Value> buffers) {
-    forItems(k, items, [&](Expr item) {
-      Expr target = item / width, column = item % width;
-      auto read = [&](Expr row) {
-        Expr at = column;
-        if (reduction.rank() > 1)
-          at = offsetOf(reduction, target, row) + column;
-        return SmallVector<Expr>{value(k, buffers, at, item)};
-      };
-      Expr total = k.reduceStrided(k.index(0), k.index(reduction.reduced()), 1, 1,
-                                   reduction.isMaximum, read)[0];
-      k.store(total * k.f32(reduction.scale), buffers[0], {item});
-    });
-  });
+                forItems(k, items, [&](Expr item) {
+                  Expr target = item / width, column = item % width;
+                  auto read = [&](Expr row) {
+                    Expr at = column;
+                    if (reduction.rank() > 1)
+                      at = offsetOf(reduction, target, row) + column;
+                    return SmallVector<Expr>{value(k, buffers, at, item)};
+                  };
+                  Expr total = k.reduceStrided(k.index(0), k.index(reduction.reduced()), 1, 1,
+                                               reduction.isMaximum, read)[0];
+                  k.store(total * k.f32(reduction.scale), buffers[0], {item});
+                });
+              });
 }
 
 ColumnBlocks blocksOf(const Reduction &reduction) {
@@ -72,9 +72,7 @@ void addColumns(GpuKernels &kernels, const Reduction &reduction, ArrayRef<Buffer
   ColumnBlocks blocks = blocksOf(reduction);
   bool isWhole = blocks.chunks.count == 1;
   BufferUse partials = kernels.scratch({partialsAt + blocks.allChunks() * width});
-  auto partialAt = [&](Expr chunk, Expr column) {
-    return chunk * width + column + partialsAt;
-  };
+  auto partialAt = [&](Expr chunk, Expr column) { return chunk * width + column + partialsAt; };
   SmallVector<BufferUse> chunkUses(uses);
   if (!isWhole)
     chunkUses.push_back(partials);
@@ -83,28 +81,25 @@ void addColumns(GpuKernels &kernels, const Reduction &reduction, ArrayRef<Buffer
       kernels, "chunks", chunkUses, blocks, how,
       [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at, Expr row) {
         Expr from = offsetOf(reduction, at.matrix, row) + at.channel;
-        return SmallVector<Expr>{
-            value(k, buffers, from, at.matrix * width + at.channel)};
+        return SmallVector<Expr>{value(k, buffers, from, at.matrix * width + at.channel)};
       },
       [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at, ArrayRef<Expr> totals) {
         if (isWhole)
-          k.store(totals[0] * k.f32(reduction.scale), buffers[0],
-                  {at.matrix * width + at.channel});
+          k.store(totals[0] * k.f32(reduction.scale), buffers[0], {at.matrix * width + at.channel});
         else
           k.store(totals[0], buffers.back(), {partialAt(at.chunk, at.channel)});
       });
   if (isWhole)
     return;
   addColumnReduction(
-      kernels, "combine", {uses[0], partials}, ColumnBlocks::whole(kept, blocks.chunks.count, width),
-      how,
+      kernels, "combine", {uses[0], partials},
+      ColumnBlocks::whole(kept, blocks.chunks.count, width), how,
       [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at, Expr chunk) {
         Expr row = at.matrix * blocks.chunks.count + chunk;
         return SmallVector<Expr>{k.load(buffers[1], {partialAt(row, at.channel)})};
       },
       [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at, ArrayRef<Expr> totals) {
-        k.store(totals[0] * k.f32(reduction.scale), buffers[0],
-                {at.matrix * width + at.channel});
+        k.store(totals[0] * k.f32(reduction.scale), buffers[0], {at.matrix * width + at.channel});
       });
 }
 
@@ -144,10 +139,10 @@ LogicalResult emitReduction(Value input, ArrayRef<int64_t> dimensions, bool isMa
   RowLayout layout(reduction.kept(), length);
   kernels.add("rows", {kernels.operand(0, layout.shape()), kernels.result(0, {layout.rows})},
               layout.grid(), layout.block(), [&](GpuBuilder &k, ArrayRef<Value> buffers) {
-    RowThreads t(k, layout);
-    Expr total = t.reduce(t.rowOf(buffers[0]), isMaximum) * k.f32(reduction.scale);
-    t.once([&] { k.store(total, buffers[1], {t.row}); });
-  });
+                RowThreads t(k, layout);
+                Expr total = t.reduce(t.rowOf(buffers[0]), isMaximum) * k.f32(reduction.scale);
+                t.once([&] { k.store(total, buffers[1], {t.row}); });
+              });
   return success();
 }
 
@@ -177,15 +172,15 @@ LogicalResult emitGlobalAvgPoolGrad(GlobalAvgPoolGradOp op, GpuKernels &kernels)
   int64_t width = vectorWidth({channels}), items = batch * middle * channels / width;
   kernels.add("", {kernels.operand(0), kernels.result(0, {batch * middle, channels})},
               itemGrid(items), itemBlock, [&](GpuBuilder &k, ArrayRef<Value> buffers) {
-    forItems(k, items, [&](Expr item) {
-      Expr first = item * width;
-      Expr row = first / channels, channel = first % channels;
-      Elements gradients = k.loadElements(buffers[0], {row / middle, channel}, width);
-      for (Expr &gradient : gradients)
-        gradient = gradient * k.f32(1.0 / double(middle));
-      k.storeElements(gradients, buffers[1], {row, channel});
-    });
-  });
+                forItems(k, items, [&](Expr item) {
+                  Expr first = item * width;
+                  Expr row = first / channels, channel = first % channels;
+                  Elements gradients = k.loadElements(buffers[0], {row / middle, channel}, width);
+                  for (Expr &gradient : gradients)
+                    gradient = gradient * k.f32(1.0 / double(middle));
+                  k.storeElements(gradients, buffers[1], {row, channel});
+                });
+              });
   return success();
 }
 
@@ -204,26 +199,25 @@ LogicalResult emitReduceMaxGrad(ReduceMaxGradOp op, GpuKernels &kernels) {
                  Expr isLargest = k.load(buffers[1], {from}) == k.load(buffers[2], {to});
                  return k.select(isLargest, k.f32(1), k.f32(0));
                });
-  kernels.add("",
-              {input, largest, kernels.operand(2, {results}), counts,
-               kernels.result(0, {elements})},
-              itemGrid(elements), itemBlock, [&](GpuBuilder &k, ArrayRef<Value> buffers) {
-    forItems(k, elements, [&](Expr item) {
-      // The result that the element went into.
-      Expr to = item % width, rest = item / width;
-      int64_t stride = width;
-      for (int64_t d = reduction.rank() - 2; d >= 0; --d) {
-        if (!reduction.isReduced[d]) {
-          to = to + rest % reduction.sizes[d] * stride;
-          stride *= reduction.sizes[d];
-        }
-        rest = rest / reduction.sizes[d];
-      }
-      Expr share = k.load(buffers[2], {to}) / k.load(buffers[3], {to});
-      Expr isLargest = k.load(buffers[0], {item}) == k.load(buffers[1], {to});
-      k.store(k.select(isLargest, share, k.f32(0)), buffers[4], {item});
-    });
-  });
+  kernels.add(
+      "", {input, largest, kernels.operand(2, {results}), counts, kernels.result(0, {elements})},
+      itemGrid(elements), itemBlock, [&](GpuBuilder &k, ArrayRef<Value> buffers) {
+        forItems(k, elements, [&](Expr item) {
+          // The result that the element went into.
+          Expr to = item % width, rest = item / width;
+          int64_t stride = width;
+          for (int64_t d = reduction.rank() - 2; d >= 0; --d) {
+            if (!reduction.isReduced[d]) {
+              to = to + rest % reduction.sizes[d] * stride;
+              stride *= reduction.sizes[d];
+            }
+            rest = rest / reduction.sizes[d];
+          }
+          Expr share = k.load(buffers[2], {to}) / k.load(buffers[3], {to});
+          Expr isLargest = k.load(buffers[0], {item}) == k.load(buffers[1], {to});
+          k.store(k.select(isLargest, share, k.f32(0)), buffers[4], {item});
+        });
+      });
   return success();
 }
 

@@ -1,8 +1,8 @@
 //===- Rows.h - The rows of a matrix over the threads of a block ----------===//
 //
-// A row belongs to a power of two of neighbouring threads: some lanes of a warp, a warp, or a block.
-// A thread has a few pieces of it, `width` neighbouring elements each, which stay in registers
-// where rows are not longer than 8192. So softmax reads
+// A row belongs to a power of two of neighbouring threads: some lanes of a warp, a warp, or a
+// block. A thread has a few pieces of it, `width` neighbouring elements each, which stay in
+// registers where rows are not longer than 8192. So softmax reads
 //   RowThreads t(k, layout);
 //   RowValues x = t.keep(t.rowOf(buffers[0]));
 //   Expr largest = t.maximum(x);
@@ -81,10 +81,9 @@ public:
 
 private:
   /// Runs `body` for all pieces, carrying values from one to the next.
-  llvm::SmallVector<Expr>
-  forPieces(llvm::ArrayRef<Expr> initial,
-            llvm::function_ref<llvm::SmallVector<Expr>(const RowPiece &, llvm::ArrayRef<Expr>)>
-                body);
+  llvm::SmallVector<Expr> forPieces(
+      llvm::ArrayRef<Expr> initial,
+      llvm::function_ref<llvm::SmallVector<Expr>(const RowPiece &, llvm::ArrayRef<Expr>)> body);
 
   GpuBuilder &k;
   RowLayout layout;

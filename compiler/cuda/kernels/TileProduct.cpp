@@ -12,9 +12,9 @@ namespace {
 /// other is filled.
 ///
 /// Rows are four floats longer than the tile is wide. Vectors stay aligned, and no access has bank
-/// conflicts: depths are 4 banks apart, so that a warp that writes 8 depths x 4 rows meets 32 banks,
-/// and so do one that writes 16 rows at two depths that are 4 apart (16 banks), and 8 lanes that
-/// read or write vectors side by side.
+/// conflicts: depths are 4 banks apart, so that a warp that writes 8 depths x 4 rows meets 32
+/// banks, and so do one that writes 16 rows at two depths that are 4 apart (16 banks), and 8 lanes
+/// that read or write vectors side by side.
 class SharedTile {
 public:
   /// `begin` is where it starts in the buffer.
@@ -151,7 +151,8 @@ TileOperand matrixOperand(GpuBuilder &k, const TileShape &tile, Value buffer, Ex
   int64_t inner = operand.alongDepth ? depth : rows;
   int64_t innerStride = operand.alongDepth ? depthStride : rowStride;
   int64_t outerStride = operand.alongDepth ? rowStride : depthStride;
-  bool isAligned = innerStride == 1 && inner % 4 == 0 && outerStride % 4 == 0 && offsetAlign % 4 == 0;
+  bool isAligned =
+      innerStride == 1 && inner % 4 == 0 && outerStride % 4 == 0 && offsetAlign % 4 == 0;
   operand.width = isAligned ? 4 : 1;
   operand.fetch = [&k, buffer, offset, rowStride, depthStride, depth, width = operand.width,
                    isWhole = depth % tile.depth == 0](Expr row, Expr at) {
@@ -216,16 +217,17 @@ SmallVector<Expr> sumProducts(GpuBuilder &k, const TileShape &tile, const TileOp
                    SharedTile::size(tile.rows, tile.depth));
   ThreadTile mine(k, tile);
   SmallVector<Expr> zeros(tile.threadRows * tile.threadColumns, k.f32(0));
-  return forSteps(k, tile, {&left, &right}, begin, end, zeros,
-                  [&](Expr, Expr half, MutableArrayRef<Expr> sums) {
-    for (int64_t step = 0; step < tile.depth; ++step) {
-      Expr now = half + step;
-      auto rows = left.fragment(now, tile.threadRows, [&](int64_t i) { return mine.row(i); });
-      auto columns =
-          right.fragment(now, tile.threadColumns, [&](int64_t j) { return mine.column(j); });
-      addOuterProduct(k, rows, columns, sums);
-    }
-  });
+  return forSteps(
+      k, tile, {&left, &right}, begin, end, zeros,
+      [&](Expr, Expr half, MutableArrayRef<Expr> sums) {
+        for (int64_t step = 0; step < tile.depth; ++step) {
+          Expr now = half + step;
+          auto rows = left.fragment(now, tile.threadRows, [&](int64_t i) { return mine.row(i); });
+          auto columns =
+              right.fragment(now, tile.threadColumns, [&](int64_t j) { return mine.column(j); });
+          addOuterProduct(k, rows, columns, sums);
+        }
+      });
 }
 
 SmallVector<Expr> addProducts(GpuBuilder &k, const TileShape &tile, Value left,
@@ -235,21 +237,21 @@ SmallVector<Expr> addProducts(GpuBuilder &k, const TileShape &tile, Value left,
   ThreadTile mine(k, tile);
   return forSteps(k, tile, {&right}, begin, end, sums,
                   [&](Expr at, Expr half, MutableArrayRef<Expr> sums) {
-    // Four depths of a row at once.
-    for (int64_t group = 0; group < tile.depth; group += 4) {
-      SmallVector<Expr> vectors;
-      for (int64_t i = 0; i < tile.threadRows; ++i)
-        vectors.push_back(k.loadVector(left, {mine.row(i), at - begin + group}, 4));
-      for (int64_t step = 0; step < 4; ++step) {
-        SmallVector<Expr> rows;
-        for (Expr vector : vectors)
-          rows.push_back(k.element(vector, step));
-        auto columns = right.fragment(half + (group + step), tile.threadColumns,
-                                      [&](int64_t j) { return mine.column(j); });
-        addOuterProduct(k, rows, columns, sums);
-      }
-    }
-  });
+                    // Four depths of a row at once.
+                    for (int64_t group = 0; group < tile.depth; group += 4) {
+                      SmallVector<Expr> vectors;
+                      for (int64_t i = 0; i < tile.threadRows; ++i)
+                        vectors.push_back(k.loadVector(left, {mine.row(i), at - begin + group}, 4));
+                      for (int64_t step = 0; step < 4; ++step) {
+                        SmallVector<Expr> rows;
+                        for (Expr vector : vectors)
+                          rows.push_back(k.element(vector, step));
+                        auto columns = right.fragment(half + (group + step), tile.threadColumns,
+                                                      [&](int64_t j) { return mine.column(j); });
+                        addOuterProduct(k, rows, columns, sums);
+                      }
+                    }
+                  });
 }
 
 } // namespace gc::cuda

@@ -2,9 +2,10 @@
 //
 //   c[row, column] = sum over k of a[row, k] * b[column, k]
 //
-// A block of threads computes a tile of c. It goes through the depth in steps; in each, tiles of both
-// operands are brought to shared memory, while the threads multiply those of the step before. What an
-// operand is, its fetch function says: a matrix of any strides, or the pixels under a filter.
+// A block of threads computes a tile of c. It goes through the depth in steps; in each, tiles of
+// both operands are brought to shared memory, while the threads multiply those of the step before.
+// What an operand is, its fetch function says: a matrix of any strides, or the pixels under a
+// filter.
 //
 //===----------------------------------------------------------------------===//
 #ifndef GC_COMPILER_CUDA_KERNELS_TILEPRODUCT_H
@@ -15,8 +16,8 @@
 
 namespace gc::cuda {
 
-/// The tile of a block, and what of it a thread has: rows and columns in groups of four. The lanes of
-/// a warp are 4 rows of 8.
+/// The tile of a block, and what of it a thread has: rows and columns in groups of four. The lanes
+/// of a warp are 4 rows of 8.
 struct TileShape {
   int64_t rows, columns;
   int64_t depth; // of a step: 8 or 16
@@ -61,16 +62,16 @@ private:
 int64_t stagingSize(const TileShape &tile, bool rightOnly = false);
 
 /// The sums of this thread, by row and then column, over depths [begin, end) in ascending order.
-/// `begin` must be a multiple of the tile's depth. All threads of the block must get here; in a loop
-/// they may do so again and again. `staging` is shared memory of at least stagingSize, free to be used
-/// for something else afterwards.
+/// `begin` must be a multiple of the tile's depth. All threads of the block must get here; in a
+/// loop they may do so again and again. `staging` is shared memory of at least stagingSize, free to
+/// be used for something else afterwards.
 llvm::SmallVector<Expr> sumProducts(GpuBuilder &k, const TileShape &tile, const TileOperand &a,
                                     Expr firstRow, const TileOperand &b, Expr firstColumn,
                                     Expr begin, Expr end, mlir::Value staging);
 
-/// Goes on adding to `sums` with a left operand that is in shared memory already, [rows, depth], its
-/// first depth being `begin`. A warp reads the rows of its own threads only. There is a barrier before
-/// it is read, and one after.
+/// Goes on adding to `sums` with a left operand that is in shared memory already, [rows, depth],
+/// its first depth being `begin`. A warp reads the rows of its own threads only. There is a barrier
+/// before it is read, and one after.
 llvm::SmallVector<Expr> addProducts(GpuBuilder &k, const TileShape &tile, mlir::Value left,
                                     const TileOperand &b, Expr firstColumn, Expr begin, Expr end,
                                     llvm::ArrayRef<Expr> sums, mlir::Value staging);

@@ -16,31 +16,31 @@ LogicalResult emitUpdate(UpdateOpInterface op, GpuKernels &kernels) {
   int64_t width = vectorWidth({update.elements});
   kernels.add("", update.uses, itemGrid(update.elements / width), itemBlock,
               [&](GpuBuilder &k, ArrayRef<Value> buffers) {
-    forItems(k, update.elements / width, [&](Expr item) {
-      Expr first = item * width;
-      SmallVector<Value> numbers = loadNumbers(k, update, buffers);
-      Elements gradient;
-      if (update.firstVariable > 0)
-        gradient = k.loadElements(buffers[0], {first}, width);
-      ArrayRef<Value> targets = buffers.drop_front(update.firstVariable);
-      SmallVector<Elements> before, after(targets.size());
-      for (Value buffer : targets)
-        before.push_back(k.loadElements(buffer, {first}, width));
-      for (int64_t i = 0; i < width; ++i) {
-        SmallVector<Value> operands, variables, results;
-        if (update.firstVariable > 0)
-          operands.push_back(gradient[i]);
-        operands.append(numbers);
-        for (const Elements &variable : before)
-          variables.push_back(variable[i]);
-        op.emitUpdate(k.builder, k.location, operands, variables, results);
-        for (auto [values, result] : llvm::zip_equal(after, results))
-          values.push_back(k.wrap(result));
-      }
-      for (auto [values, buffer] : llvm::zip_equal(after, targets))
-        k.storeElements(values, buffer, {first});
-    });
-  });
+                forItems(k, update.elements / width, [&](Expr item) {
+                  Expr first = item * width;
+                  SmallVector<Value> numbers = loadNumbers(k, update, buffers);
+                  Elements gradient;
+                  if (update.firstVariable > 0)
+                    gradient = k.loadElements(buffers[0], {first}, width);
+                  ArrayRef<Value> targets = buffers.drop_front(update.firstVariable);
+                  SmallVector<Elements> before, after(targets.size());
+                  for (Value buffer : targets)
+                    before.push_back(k.loadElements(buffer, {first}, width));
+                  for (int64_t i = 0; i < width; ++i) {
+                    SmallVector<Value> operands, variables, results;
+                    if (update.firstVariable > 0)
+                      operands.push_back(gradient[i]);
+                    operands.append(numbers);
+                    for (const Elements &variable : before)
+                      variables.push_back(variable[i]);
+                    op.emitUpdate(k.builder, k.location, operands, variables, results);
+                    for (auto [values, result] : llvm::zip_equal(after, results))
+                      values.push_back(k.wrap(result));
+                  }
+                  for (auto [values, buffer] : llvm::zip_equal(after, targets))
+                    k.storeElements(values, buffer, {first});
+                });
+              });
   return success();
 }
 
@@ -48,8 +48,8 @@ LogicalResult emitRunningStats(RunningStatsOp op, GpuKernels &kernels) {
   int64_t channels = elementCount(op.getMean().getType());
   kernels.add("", runningStatsUses(op, kernels), itemGrid(channels), itemBlock,
               [&](GpuBuilder &k, ArrayRef<Value> buffers) {
-    forItems(k, channels, [&](Expr c) { addRunningStats(k, op, buffers, c); });
-  });
+                forItems(k, channels, [&](Expr c) { addRunningStats(k, op, buffers, c); });
+              });
   return success();
 }
 
@@ -62,8 +62,8 @@ LogicalResult emitAdvance(AdvanceOp op, GpuKernels &kernels) {
 LogicalResult emitCoefficients(CoefficientsOp op, GpuKernels &kernels) {
   kernels.add("", {kernels.operand(0), kernels.result(0)}, one, one,
               [&](GpuBuilder &k, ArrayRef<Value> buffers) {
-    addCoefficients(k, op, buffers[0], buffers[1]);
-  });
+                addCoefficients(k, op, buffers[0], buffers[1]);
+              });
   return success();
 }
 

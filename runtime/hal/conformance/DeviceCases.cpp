@@ -85,7 +85,8 @@ std::string overlappingCopy(const Setup &setup) {
 std::string times(const Setup &setup) {
   const int64_t n = 1001;
   SmallPlan plan;
-  uint32_t a = plan.activation("a", {n}), b = plan.activation("b", {n}), c = plan.activation("c", {n});
+  uint32_t a = plan.activation("a", {n}), b = plan.activation("b", {n}),
+           c = plan.activation("c", {n});
   plan.fill(b, 0);
   setup.lowering.affine(plan, a, b, n, 1);
   plan.copy({b, 0}, {c, 0}, 4 * n);
@@ -114,7 +115,8 @@ std::string times(const Setup &setup) {
 std::string uploads(const Setup &setup) {
   const int64_t n = 5000;
   SmallPlan small;
-  uint32_t x0 = small.buffer("x.0", BufferKind_Input, {n}), x1 = small.buffer("x.1", BufferKind_Input, {n});
+  uint32_t x0 = small.buffer("x.0", BufferKind_Input, {n}),
+           x1 = small.buffer("x.1", BufferKind_Input, {n});
   uint32_t out = small.activation("out", {n});
   small.input("x", {x0, x1});
   setup.lowering.affine(small, x0, out, n, 1);
@@ -160,9 +162,9 @@ std::string uploads(const Setup &setup) {
     return started.error().message;
   for (uint32_t round = 0; round < 6; ++round) {
     uint32_t slot = round % 2, other = 1 - slot;
-    if (Status started = device.submit(*commands[slot], *done[slot],
-                                       {.after = uploaded[slot].get(),
-                                        .results = std::span(&result, 1)});
+    if (Status started =
+            device.submit(*commands[slot], *done[slot],
+                          {.after = uploaded[slot].get(), .results = std::span(&result, 1)});
         !started)
       return started.error().message;
     fill(other, round + 1);
@@ -343,9 +345,8 @@ void addDeviceCases(std::vector<Case> &cases) {
                                     {"odd", 1001, 7},
                                     {"large-grain", 100, 1000},
                                     {"no-grain", 4097, 0}})
-    cases.push_back({std::string("dispatch.") + name, [=](const Setup &setup) {
-                       return dispatchItems(setup, items, grain);
-                     }});
+    cases.push_back({std::string("dispatch.") + name,
+                     [=](const Setup &setup) { return dispatchItems(setup, items, grain); }});
   cases.push_back({"memory.fill-and-copy", fillAndCopy});
   cases.push_back({"memory.overlapping-copy", overlappingCopy});
   cases.push_back({"memory.slots", slots});

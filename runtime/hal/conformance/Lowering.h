@@ -31,8 +31,8 @@ public:
   virtual Status matmul(SmallPlan &plan, const cpu::MatMulSpec &spec,
                         const MatMulOperands &operands, int threads) const = 0;
 
-  /// out[i] = 2 · in[i] + i for `items` items, by a kernel of the plan's own. `symbol`: its name in the
-  /// plan, which may be wrong.
+  /// out[i] = 2 · in[i] + i for `items` items, by a kernel of the plan's own. `symbol`: its name in
+  /// the plan, which may be wrong.
   virtual void affine(SmallPlan &plan, uint32_t in, uint32_t out, int64_t items, uint64_t grain,
                       const std::string &symbol = kAffine) const = 0;
   /// The same with code that is none.

@@ -23,8 +23,8 @@ struct Setup {
 
 class Runner {
 public:
-  /// Verifies, loads, records the micro_batch list for `slot`, makes the arena and binds. The plan's
-  /// target is the lowering's unless the plan is `asIs`.
+  /// Verifies, loads, records the micro_batch list for `slot`, makes the arena and binds. The
+  /// plan's target is the lowering's unless the plan is `asIs`.
   Status prepare(SmallPlan &plan, const Setup &setup, uint32_t slot = 0, bool asIs = false);
   /// A copy that fails makes the next run fail; what was not read is not a number.
   void write(uint32_t buffer, const std::vector<float> &values);

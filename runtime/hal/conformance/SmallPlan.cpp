@@ -62,10 +62,10 @@ void SmallPlan::dispatch(uint32_t kernel, const std::vector<uint32_t> &buffers, 
 void SmallPlan::launch(uint32_t kernel, const std::vector<uint32_t> &buffers, Extent grid,
                        Extent block, uint32_t sharedBytes) {
   std::vector<uint8_t> access(buffers.size() - (dropAccess ? 1 : 0), Access_ReadWrite);
-  command(Operation_Launch,
-          CreateLaunchDirect(builder_, kernel, &buffers, &access, &grid, &block, sharedBytes)
-              .Union(),
-          "launch");
+  command(
+      Operation_Launch,
+      CreateLaunchDirect(builder_, kernel, &buffers, &access, &grid, &block, sharedBytes).Union(),
+      "launch");
 }
 
 void SmallPlan::graphCall(uint32_t graph, const std::vector<int64_t> &ids,
@@ -121,8 +121,7 @@ void SmallPlan::image(const std::string &ptx, const std::vector<std::string> &sy
 
 uint32_t SmallPlan::graph(const std::string &name, const std::string &plan,
                           uint64_t workspaceBytes) {
-  graphs_.push_back(
-      CreateLibraryGraphDirect(builder_, name.c_str(), plan.c_str(), workspaceBytes));
+  graphs_.push_back(CreateLibraryGraphDirect(builder_, name.c_str(), plan.c_str(), workspaceBytes));
   return static_cast<uint32_t>(graphs_.size() - 1);
 }
 
@@ -130,9 +129,8 @@ std::vector<std::byte> SmallPlan::finish() {
   std::vector<flatbuffers::Offset<flatbuffers::String>> names;
   for (const std::string &feature : features)
     names.push_back(builder_.CreateString(feature));
-  auto target =
-      CreateTargetDirect(builder_, device.c_str(), nullptr, &names, libraryVersion.c_str(),
-                         architecture.c_str());
+  auto target = CreateTargetDirect(builder_, device.c_str(), nullptr, &names,
+                                   libraryVersion.c_str(), architecture.c_str());
   auto memory = CreateMemory(builder_);
   auto list = CreateCommandListDirect(builder_, &commands_);
   auto buffers = builder_.CreateVector(buffers_);

@@ -169,8 +169,8 @@ public:
     return {now.heap - before_.heap, now.pool - before_.pool};
   }
   Result<std::string> propertiesJson() override {
-    return "{\"device\": \"cpu\", \"threads\": " + std::to_string(threads_) +
-           ", \"library\": \"" + cpu::libraryVersion() + "\"}";
+    return "{\"device\": \"cpu\", \"threads\": " + std::to_string(threads_) + ", \"library\": \"" +
+           cpu::libraryVersion() + "\"}";
   }
 
 private:

@@ -22,9 +22,9 @@ Result<std::unique_ptr<SharedObject>> SharedObject::load(const gc::plan::Kernels
     if (written < 0 && errno == EINTR)
       continue;
     if (written <= 0) {
-      Error error = runFailed(std::string("cannot store the kernels in memory: ") +
-                              std::strerror(errno) +
-                              (errno == EFBIG ? "; 'ulimit -f' limits it like a file" : ""));
+      Error error =
+          runFailed(std::string("cannot store the kernels in memory: ") + std::strerror(errno) +
+                    (errno == EFBIG ? "; 'ulimit -f' limits it like a file" : ""));
       ::close(file);
       return error;
     }

@@ -39,13 +39,13 @@ struct Tensor {
 
 struct Outcome {
   std::vector<Tensor> results;
-  std::vector<Tensor> variables; // as the op left them
+  std::vector<Tensor> variables;          // as the op left them
   std::vector<std::vector<int>> launches; // the buffers that each kernel is given
 };
 
 /// Compiles the op in `text` for the target that the test is linked with, and runs it. `text` is
-/// written like "gc.relu %0 : (tensor<…>) -> …"; operand i is %i. Runs it several times, with what is
-/// independent in different orders and with scratch and results that hold nothing; the bits must
+/// written like "gc.relu %0 : (tensor<…>) -> …"; operand i is %i. Runs it several times, with what
+/// is independent in different orders and with scratch and results that hold nothing; the bits must
 /// agree. Access outside a buffer, and writing to an operand that shares no result's bytes, fails
 /// the test. `aliases` is as for KernelEmitter::emit; `streamBytes` is the CPU's.
 Outcome run(const std::string &text, const std::vector<Tensor> &operands,

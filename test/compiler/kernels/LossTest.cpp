@@ -39,8 +39,13 @@ Batch makeBatch(int64_t rows, int64_t classes, bool padded) {
 
 TEST(LossTest, CrossEntropy) {
   for (bool padded : {false, true})
-    for (auto [rows, classes] :
-         {std::pair<int64_t, int64_t>{1, 1}, {5, 10}, {128, 10}, {17, 1000}, {3, 33}, {300, 4}, {2, 8209}}) {
+    for (auto [rows, classes] : {std::pair<int64_t, int64_t>{1, 1},
+                                 {5, 10},
+                                 {128, 10},
+                                 {17, 1000},
+                                 {3, 33},
+                                 {300, 4},
+                                 {2, 8209}}) {
       Batch batch = makeBatch(rows, classes, padded);
       Outcome outcome =
           run("%r:2 = gc.cross_entropy %0, %1" +
@@ -61,7 +66,8 @@ TEST(LossTest, CrossEntropyOfPaddingAloneIsZero) {
 
 TEST(LossTest, CrossEntropyGrad) {
   for (bool padded : {false, true})
-    for (auto [rows, classes] : {std::pair<int64_t, int64_t>{1, 1}, {5, 10}, {17, 1000}, {3, 33}, {300, 4}}) {
+    for (auto [rows, classes] :
+         {std::pair<int64_t, int64_t>{1, 1}, {5, 10}, {17, 1000}, {3, 33}, {300, 4}}) {
       Batch batch = makeBatch(rows, classes, padded);
       std::vector<float> lse(batch.logsumexp.begin(), batch.logsumexp.end());
       std::vector<Tensor> operands{batch.logits, batch.labels, Tensor::of({rows}, lse),

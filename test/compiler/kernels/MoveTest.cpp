@@ -35,12 +35,12 @@ TEST(MoveTest, Transpose) {
   struct Case {
     std::vector<int64_t> shape, permutation;
   };
-  for (const Case &c : {Case{{1}, {0}}, Case{{5, 7}, {1, 0}}, Case{{33, 50}, {1, 0}},
-                        Case{{3, 5, 7}, {1, 0, 2}}, Case{{3, 17, 19}, {0, 2, 1}},
-                        Case{{2, 3, 4, 5}, {3, 1, 0, 2}}, Case{{2, 18, 4, 21}, {0, 3, 2, 1}},
-                        Case{{70, 33}, {1, 0}}, Case{{2, 40, 5, 36}, {0, 3, 2, 1}},
-                        Case{{64, 32}, {1, 0}}, Case{{3, 300, 7}, {2, 0, 1}},
-                        Case{{5, 6, 8}, {1, 0, 2}}}) {
+  for (const Case &c :
+       {Case{{1}, {0}}, Case{{5, 7}, {1, 0}}, Case{{33, 50}, {1, 0}}, Case{{3, 5, 7}, {1, 0, 2}},
+        Case{{3, 17, 19}, {0, 2, 1}}, Case{{2, 3, 4, 5}, {3, 1, 0, 2}},
+        Case{{2, 18, 4, 21}, {0, 3, 2, 1}}, Case{{70, 33}, {1, 0}},
+        Case{{2, 40, 5, 36}, {0, 3, 2, 1}}, Case{{64, 32}, {1, 0}}, Case{{3, 300, 7}, {2, 0, 1}},
+        Case{{5, 6, 8}, {1, 0, 2}}}) {
     Tensor x = Tensor::random(c.shape, 1);
     std::vector<int64_t> shape;
     for (int64_t d : c.permutation)
@@ -65,10 +65,10 @@ TEST(MoveTest, SlicePadConcat) {
     std::vector<int64_t> shape;
     int64_t axis, offset, size;
   };
-  for (const Case &c : {Case{{7}, 0, 2, 3}, Case{{3, 197, 37}, 1, 0, 1}, Case{{3, 11, 5}, 1, 4, 7},
-                        Case{{5, 9}, 1, 3, 2}, Case{{9001, 2}, 0, 13, 8000},
-                        Case{{6, 8, 12}, 1, 4, 4}, Case{{3, 16}, 1, 4, 8},
-                        Case{{5, 16}, 1, 2, 8}}) {
+  for (const Case &c :
+       {Case{{7}, 0, 2, 3}, Case{{3, 197, 37}, 1, 0, 1}, Case{{3, 11, 5}, 1, 4, 7},
+        Case{{5, 9}, 1, 3, 2}, Case{{9001, 2}, 0, 13, 8000}, Case{{6, 8, 12}, 1, 4, 4},
+        Case{{3, 16}, 1, 4, 8}, Case{{5, 16}, 1, 2, 8}}) {
     Tensor x = Tensor::random(c.shape, 1);
     std::vector<int64_t> part = c.shape;
     part[c.axis] = c.size;
@@ -118,10 +118,10 @@ TEST(MoveTest, Broadcast) {
   struct Case {
     std::vector<int64_t> from, dimensions, to;
   };
-  for (const Case &c : {Case{{}, {}, {3, 5}}, Case{{4}, {1}, {7, 4}}, Case{{7}, {0}, {7, 13}},
-                        Case{{2, 5}, {0, 2}, {2, 3, 5}}, Case{{1, 5}, {0, 1}, {6, 5}},
-                        Case{{3, 1}, {1, 2}, {2, 3, 9}}, Case{{8}, {1}, {5, 8}},
-                        Case{{5}, {0}, {5, 8}}}) {
+  for (const Case &c :
+       {Case{{}, {}, {3, 5}}, Case{{4}, {1}, {7, 4}}, Case{{7}, {0}, {7, 13}},
+        Case{{2, 5}, {0, 2}, {2, 3, 5}}, Case{{1, 5}, {0, 1}, {6, 5}},
+        Case{{3, 1}, {1, 2}, {2, 3, 9}}, Case{{8}, {1}, {5, 8}}, Case{{5}, {0}, {5, 8}}}) {
     Tensor x = Tensor::random(c.from, 1);
     std::vector<double> expected;
     for (int64_t i = 0; i < Tensor(c.to).size(); ++i) {
@@ -148,8 +148,9 @@ TEST(MoveTest, ClassToken) {
     for (int64_t b = 0; b < batch; ++b)
       for (int64_t s = 0; s < sequence; ++s)
         for (int64_t c = 0; c < width; ++c)
-          expected.push_back(double(s == 0 ? token[c] : x[(b * (sequence - 1) + s - 1) * width + c]) +
-                             position[s * width + c]);
+          expected.push_back(
+              double(s == 0 ? token[c] : x[(b * (sequence - 1) + s - 1) * width + c]) +
+              position[s * width + c]);
     std::vector<Tensor> operands{x, token, position};
     expectClose(run("%r = gc.class_token %0, %1, %2" +
                         signature(operands, {typeOf({batch, sequence, width})}),
@@ -191,10 +192,11 @@ TEST(MoveTest, GradientOfManyUses) {
   for (int64_t i = 0; i < count; ++i)
     for (int64_t c = 0; c < width && rows[i] < size; ++c)
       gradient[rows[i] * width + c] += dy[i * width + c];
-  expectClose(run("%r = gc.embedding_grad %0, %1" + signature({indices, dy}, {typeOf({size, width})}),
-                  {indices, dy})
-                  .results[0],
-              gradient, 5e-6);
+  expectClose(
+      run("%r = gc.embedding_grad %0, %1" + signature({indices, dy}, {typeOf({size, width})}),
+          {indices, dy})
+          .results[0],
+      gradient, 5e-6);
 }
 
 TEST(MoveTest, EmbeddingOutsideTheTableIsNaN) {

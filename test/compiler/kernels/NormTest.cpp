@@ -13,8 +13,15 @@ struct Size {
 };
 
 TEST(NormTest, BatchStats) {
-  for (Size size : {Size{1, 1}, {2, 3}, {50021, 8}, {1009, 64}, {50, 2048}, {40000, 5}, {1, 33},
-                    {257, 37}, {3001, 130}}) {
+  for (Size size : {Size{1, 1},
+                    {2, 3},
+                    {50021, 8},
+                    {1009, 64},
+                    {50, 2048},
+                    {40000, 5},
+                    {1, 33},
+                    {257, 37},
+                    {3001, 130}}) {
     std::vector<int64_t> full{size.rows, 1, 1, size.channels};
     // A mean far from zero: E[x^2] - E[x]^2 would lose five digits here.
     Tensor x = Tensor::random(full, 1, 99, 101);
@@ -31,17 +38,24 @@ TEST(NormTest, BatchStats) {
     Outcome outcome = run("%r:2 = gc.batch_stats %0 {epsilon = 1.0e-5 : f32}" +
                               signature({x}, {channel, channel}),
                           {x});
-    // The CPU adds blocks of 64 rows (each about 6400) to a sum. For 3001 rows that are 47 additions
-    // on the way to 3e5, where floats are 1/32 apart: errors deviate by 1/32 / sqrt(12) at most, 0.006
-    // on the average, and together by 0.006 * sqrt(47) = 0.04; over 3001 rows 1.4e-5, 1.4e-7 of the
-    // mean at most. Many channels: three deviations.
+    // The CPU adds blocks of 64 rows (each about 6400) to a sum. For 3001 rows that are 47
+    // additions on the way to 3e5, where floats are 1/32 apart: errors deviate by 1/32 / sqrt(12)
+    // at most, 0.006 on the average, and together by 0.006 * sqrt(47) = 0.04; over 3001
+    // rows 1.4e-5, 1.4e-7 of the mean at most. Many channels: three deviations.
     expectClose(outcome.results[0], mean, 4e-7, "mean of " + x.type());
     expectClose(outcome.results[1], rstd, size.rows == 1 ? 1e-2 : 1e-5, "rstd of " + x.type());
   }
 }
 
 TEST(NormTest, LayerNorm) {
-  for (Size size : {Size{1, 1}, {3, 7}, {5, 16}, {11, 37}, {7, 384}, {3, 768}, {2, 4099}, {131, 20},
+  for (Size size : {Size{1, 1},
+                    {3, 7},
+                    {5, 16},
+                    {11, 37},
+                    {7, 384},
+                    {3, 768},
+                    {2, 4099},
+                    {131, 20},
                     {2, 8404}}) {
     std::vector<int64_t> full{1, size.rows, size.channels};
     Tensor x = Tensor::random(full, 1, 9, 11), w = Tensor::random({size.channels}, 2);
@@ -104,9 +118,8 @@ struct GroupSize {
   int64_t batch, height, width, channels, groups;
   int64_t rows() const { return height * width; }
 };
-const GroupSize groupSizes[] = {
-    {1, 1, 1, 1, 1}, {2, 3, 5, 6, 2}, {3, 7, 7, 16, 16}, {2, 101, 67, 8, 2}, {1, 300, 40, 24, 3},
-    {37, 2, 3, 33, 11}};
+const GroupSize groupSizes[] = {{1, 1, 1, 1, 1},    {2, 3, 5, 6, 2},     {3, 7, 7, 16, 16},
+                                {2, 101, 67, 8, 2}, {1, 300, 40, 24, 3}, {37, 2, 3, 33, 11}};
 
 struct GroupStatistics {
   std::vector<double> mean, rstd; // [batch, groups]

@@ -11,8 +11,8 @@ namespace {
 struct Size {
   int64_t rows, columns;
 };
-const Size sizes[] = {{1, 1}, {3, 10}, {7, 16}, {5, 65}, {11, 197}, {4, 1000}, {2, 3001},
-                      {257, 3}, {131, 12}, {3, 9000}, {2, 8209}};
+const Size sizes[] = {{1, 1},    {3, 10},  {7, 16},   {5, 65},   {11, 197}, {4, 1000},
+                      {2, 3001}, {257, 3}, {131, 12}, {3, 9000}, {2, 8209}};
 
 std::vector<double> softmaxOf(const Tensor &x, int64_t columns) {
   std::vector<double> y;

@@ -197,8 +197,8 @@ TEST(UpdateTest, DropoutOfAMicroBatch) {
                        signature({x, generator, index}, {x.type()});
     std::vector<double> expected;
     for (int64_t i = 0; i < size; ++i) {
-      uint32_t word = philox(micro * blocks + i / 4, step, uint32_t(seed),
-                             uint32_t(seed >> 32) ^ 3)[i % 4];
+      uint32_t word =
+          philox(micro * blocks + i / 4, step, uint32_t(seed), uint32_t(seed >> 32) ^ 3)[i % 4];
       expected.push_back(word >= uint32_t(double(0.3f) * 4294967296.0) ? x[i] / (1 - 0.3) : 0);
     }
     expectClose(run(text, {x, generator, index}).results[0], expected, 1e-6);

@@ -134,15 +134,13 @@ TEST_P(WeightGradient, IsAdded) {
   EXPECT_LE(*workspaceBytes(spec), apart + kFewBytes);
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, WeightGradient,
-                         ::testing::Values(ProductShape{"qkv", 197, 192, 576},
-                                           ProductShape{"mlp", 197, 384, 192},
-                                           ProductShape{"square", 788, 384, 384},
-                                           ProductShape{"classifier", 4, 512, 1000},
-                                           ProductShape{"wide", 2, 4096, 128},
-                                           ProductShape{"odd", 3, 37, 10},
-                                           ProductShape{"one_row", 1, 64, 10}),
-                         [](const auto &info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, WeightGradient,
+    ::testing::Values(ProductShape{"qkv", 197, 192, 576}, ProductShape{"mlp", 197, 384, 192},
+                      ProductShape{"square", 788, 384, 384},
+                      ProductShape{"classifier", 4, 512, 1000}, ProductShape{"wide", 2, 4096, 128},
+                      ProductShape{"odd", 3, 37, 10}, ProductShape{"one_row", 1, 64, 10}),
+    [](const auto &info) { return info.param.name; });
 
 } // namespace
 } // namespace gc::runtime::cpu

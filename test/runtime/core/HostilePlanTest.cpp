@@ -1,4 +1,5 @@
-// Plans that were damaged by accident, and plans that were made to do harm: their checksum is right.
+// Plans that were damaged by accident, and plans that were made to do harm: their checksum is
+// right.
 #include "test/runtime/core/SoundPlans.h"
 
 #include <functional>
@@ -62,9 +63,7 @@ const Hostile kHostile[] = {
     {"threads", [](auto &p) { p.target->threads = 0xffffffff; }, "4294967295 threads"},
     {"rank", [](auto &p) { p.buffers[3]->shape.assign(9, 1); }, "9 dimensions"},
     {"fileRank",
-     [](auto &p) {
-       p.variables[0]->file_shape.insert(p.variables[0]->file_shape.end(), 9, 1);
-     },
+     [](auto &p) { p.variables[0]->file_shape.insert(p.variables[0]->file_shape.end(), 9, 1); },
      "more than 8 dimensions"},
     {"lastCommand", [](auto &p) { p.buffers[3]->last_command = 1 << 30; }, "lives from command"},
     {"firstCommand", [](auto &p) { p.buffers[3]->first_command = -2; }, "lives from command"},
@@ -73,11 +72,9 @@ const Hostile kHostile[] = {
     {"partOutside", [](auto &p) { p.buffers[3]->part_of = 0; }, "leaves 'x'"},
     {"generator", [](auto &p) { p.variables[0]->role = gc::plan::VariableRole_Generator; },
      "two 64-bit integers"},
-    {"stride",
-     [](auto &p) { command(p, 0).operation.AsConvolution()->stride_h = 0x7fffffff; },
+    {"stride", [](auto &p) { command(p, 0).operation.AsConvolution()->stride_h = 0x7fffffff; },
      "a kernel or stride of 2147483647"},
-    {"workspaceInOperand",
-     [](auto &p) { p.buffers[2]->offset = p.buffers[6]->offset; },
+    {"workspaceInOperand", [](auto &p) { p.buffers[2]->offset = p.buffers[6]->offset; },
      "overlaps operand 'y'"},
     {"endlessSum",
      [](auto &p) {
@@ -129,8 +126,8 @@ TEST(HostilePlan, SaysWhatIsWrongWithAFile) {
   expect(sealPlan({}), "its tables are not in order");
 }
 
-// With the checksum computed anew, those flips that leave a sound plan (a letter of a name) pass. None
-// may crash, and what passes keeps every buffer inside its arena.
+// With the checksum computed anew, those flips that leave a sound plan (a letter of a name) pass.
+// None may crash, and what passes keeps every buffer inside its arena.
 TEST(HostilePlan, SealedBitFlipsNeverCrash) {
   // Without the cubin, which is most of a plan and not looked into.
   const std::vector<std::byte> plans[] = {soundPlan(), soundCudaPlan(/*cubin=*/false)};

@@ -69,7 +69,9 @@ const Broken kBroken[] = {
      [](SmallPlan &p) { p.buffer("a", gc::plan::BufferKind_Activation, {-1}, 64); },
      "does not fit"},
     {"symbolTwice",
-     [](SmallPlan &p) { p.kernels(conformance::kernelObject().first(64), {"k", "k"}); },
+     [](SmallPlan &p) {
+       p.kernels(conformance::kernelObject().first(64), {"k", "k"});
+     },
      "kernel 'k' is there twice"},
     {"emptySymbol", [](SmallPlan &p) { p.kernels(conformance::kernelObject().first(64), {""}); },
      "has no name"},
@@ -145,7 +147,11 @@ const Broken kBroken[] = {
      },
      "image 1 starts at kernel 0 of 1"},
     {"imageText", [](SmallPlan &p) { p.image("", {"k"}); }, "no text"},
-    {"imageCubin", [](SmallPlan &p) { p.image(".version 7.0", {"k"}, {1, 2, 3}); }, "truncated"},
+    {"imageCubin",
+     [](SmallPlan &p) {
+       p.image(".version 7.0", {"k"}, {1, 2, 3});
+     },
+     "truncated"},
     {"imageCubinSections",
      [](SmallPlan &p) {
        std::vector<uint8_t> cubin(conformance::kernelObject().begin(),
@@ -154,7 +160,11 @@ const Broken kBroken[] = {
        p.image(".version 7.0", {"k"}, cubin);
      },
      "truncated"},
-    {"launchKernel", [](SmallPlan &p) { p.launch(0, {}, {1, 1, 1}, {1, 1, 1}); }, "kernel 0 of 0"},
+    {"launchKernel",
+     [](SmallPlan &p) {
+       p.launch(0, {}, {1, 1, 1}, {1, 1, 1});
+     },
+     "kernel 0 of 0"},
     {"launchOfACpuKernel",
      [](SmallPlan &p) {
        p.kernels(conformance::kernelObject().first(64), {"k"});
@@ -194,8 +204,7 @@ const Broken kBroken[] = {
     {"graphIndex", [](SmallPlan &p) { p.graphCall(0, {}, {}, {}, -1); }, "graph 0 of 0"},
     {"graphIds", graphWith([](SmallPlan &p, uint32_t a) { p.graphCall(0, {1}, {}, {}, -1); }),
      "as many ids"},
-    {"graphIdTwice",
-     graphWith([](SmallPlan &p, uint32_t a) {
+    {"graphIdTwice", graphWith([](SmallPlan &p, uint32_t a) {
        p.graphCall(0, {1}, {View(a, 0)}, {{1, 0.5f}}, -1);
      }),
      "id 1 is bound twice"},
@@ -205,13 +214,11 @@ const Broken kBroken[] = {
     {"graphView",
      graphWith([](SmallPlan &p, uint32_t a) { p.graphCall(0, {1}, {View(a, 16)}, {}, -1); }),
      "behind the end"},
-    {"graphViewOverflow",
-     graphWith([](SmallPlan &p, uint32_t a) {
+    {"graphViewOverflow", graphWith([](SmallPlan &p, uint32_t a) {
        p.graphCall(0, {1}, {View(a, uint64_t(1) << 62)}, {}, -1);
      }),
      "behind the end"},
-    {"graphAccess",
-     graphWith([](SmallPlan &p, uint32_t a) {
+    {"graphAccess", graphWith([](SmallPlan &p, uint32_t a) {
        p.dropAccess = true;
        p.graphCall(0, {1}, {View(a, 0)}, {}, -1);
      }),
@@ -219,13 +226,11 @@ const Broken kBroken[] = {
     {"graphNoWorkspace",
      graphWith([](SmallPlan &p, uint32_t a) { p.graphCall(0, {1}, {View(a, 0)}, {}, -1); }),
      "needs 128 bytes"},
-    {"graphSmallWorkspace",
-     graphWith([](SmallPlan &p, uint32_t a) {
+    {"graphSmallWorkspace", graphWith([](SmallPlan &p, uint32_t a) {
        p.graphCall(0, {1}, {View(a, 0)}, {}, p.workspace(127));
      }),
      "has 127"},
-    {"graphWorkspaceKind",
-     graphWith([](SmallPlan &p, uint32_t a) {
+    {"graphWorkspaceKind", graphWith([](SmallPlan &p, uint32_t a) {
        p.graphCall(0, {1}, {View(a, 0)}, {}, static_cast<int32_t>(a));
      }),
      "another kind"},

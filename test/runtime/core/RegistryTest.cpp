@@ -50,8 +50,7 @@ TEST(NullDevice, LogsWhatAGpuWouldRun) {
   hal::Recording recording{&plan->get(), plan->get().micro_batch(), executable->get(), 0};
   auto commands = (*device)->record(recording);
   ASSERT_TRUE(commands);
-  EXPECT_EQ((*commands)->describe(0),
-            "Launch launch: k grid=2x3x1 block=32x1x1 buffer=a buffer=b");
+  EXPECT_EQ((*commands)->describe(0), "Launch launch: k grid=2x3x1 block=32x1x1 buffer=a buffer=b");
   EXPECT_EQ((*commands)->describe(1), "GraphCall graph: product buffer=b workspace=workspace");
   recording.executable = nullptr;
   EXPECT_FALSE((*device)->record(recording)) << "its kernels are not loaded";

@@ -1,7 +1,7 @@
 // OpenMP gives teams of another size than planned: nothing may be computed then.
+#include "runtime/hal/cpu/library/Team.h"
 #include "runtime/hal/Device.h"
 #include "runtime/hal/cpu/library/Library.h"
-#include "runtime/hal/cpu/library/Team.h"
 
 #include <gtest/gtest.h>
 #include <omp.h>

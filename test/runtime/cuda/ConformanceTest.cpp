@@ -1,6 +1,6 @@
 // The conformance suite on the emulated GPU, products included; CTest sets where its driver is.
-#include "compiler/cuda/DeviceModel.h"
 #include "runtime/hal/conformance/Conformance.h"
+#include "compiler/cuda/DeviceModel.h"
 #include "tools/selftest/CudaLowering.h"
 
 #include <gtest/gtest.h>

@@ -112,7 +112,9 @@ TEST(Cudnn, PlansWithoutGraphsNeedNone) {
 // A folder with a file of that name stands for a machine without cuDNN, whatever is installed.
 TEST(Cudnn, MissingLibraryIsADeviceError) {
   std::string folder = temporary("empty");
-  ASSERT_EQ(std::system(("mkdir -p " + folder + " && echo none > " + folder + "/libcudnn.so.9").c_str()), 0);
+  ASSERT_EQ(
+      std::system(("mkdir -p " + folder + " && echo none > " + folder + "/libcudnn.so.9").c_str()),
+      0);
   Outcome outcome = runProgram("", "gc-cuda-workload graph", folder + ":" GC_EMULATOR);
   EXPECT_EQ(outcome.exitCode, 4) << outcome.output;
   EXPECT_TRUE(contains(outcome.output, "the plan uses cuDNN: cannot load libcudnn.so.9"))

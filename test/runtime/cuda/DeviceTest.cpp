@@ -71,8 +71,8 @@ TEST(CudaDevice, CopiesInputBesideTheComputation) {
 
 TEST(CudaDevice, DescribesTheGpu) {
   Outcome outcome = runProgram("GC_EMULATOR_SM=8.6", "gc-cuda-workload properties");
-  auto json = nlohmann::json::parse(outcome.output.substr(0, outcome.output.find("loss")),
-                                    nullptr, false);
+  auto json =
+      nlohmann::json::parse(outcome.output.substr(0, outcome.output.find("loss")), nullptr, false);
   ASSERT_FALSE(json.is_discarded()) << outcome.output;
   EXPECT_EQ(json["compute_capability"], "8.6");
   EXPECT_EQ(json["attributes"]["warp_size"], 32);
@@ -82,7 +82,8 @@ TEST(CudaDevice, DescribesTheGpu) {
 TEST(CudaDevice, SaysWhatIsMissing) {
   // A file of that name stands for a machine without a driver, whatever is installed.
   std::string folder = temporary("none");
-  ASSERT_EQ(std::system(("mkdir -p " + folder + "; echo > " + folder + "/libcuda.so.1").c_str()), 0);
+  ASSERT_EQ(std::system(("mkdir -p " + folder + "; echo > " + folder + "/libcuda.so.1").c_str()),
+            0);
   std::string text = whatItSays("", "", folder);
   EXPECT_EQ(std::system(("rm -r " + folder).c_str()), 0);
   EXPECT_TRUE(contains(text, "no CUDA driver: cannot load libcuda.so.1")) << text;
@@ -94,7 +95,8 @@ TEST(CudaDevice, SaysWhatIsMissing) {
   text = whatItSays("GC_EMULATOR_DEVICES=0", "");
   EXPECT_TRUE(contains(text, "finds no GPU")) << text;
   text = whatItSays("GC_EMULATOR_DEVICES=2", "device=cuda:2");
-  EXPECT_TRUE(contains(text, "no device 'cuda:2'; this machine has 2 GPUs, cuda:0 to cuda:1")) << text;
+  EXPECT_TRUE(contains(text, "no device 'cuda:2'; this machine has 2 GPUs, cuda:0 to cuda:1"))
+      << text;
   EXPECT_EQ(runProgram("GC_EMULATOR_DEVICES=2", "gc-cuda-workload device=cuda:1").exitCode, 0);
 }
 
@@ -139,8 +141,8 @@ TEST(CudaDevice, ChoosesTheImage) {
   EXPECT_TRUE(is("sm_75", 120, ImageKind::Text));
   EXPECT_TRUE(is("sm_90a", 90, ImageKind::Cubin));
   EXPECT_TRUE(is("sm_100f", 103, ImageKind::Cubin));
-  for (auto [target, architecture] : {std::pair("sm_86", 80), {"sm_90", 89}, {"sm_90a", 100},
-                                      {"sm_100f", 120}, {"sm_120", 90}}) {
+  for (auto [target, architecture] :
+       {std::pair("sm_86", 80), {"sm_90", 89}, {"sm_90a", 100}, {"sm_100f", 120}, {"sm_120", 90}}) {
     auto refused = imageFor(target, architecture, "GPU");
     ASSERT_FALSE(refused) << target << " on " << architecture;
     EXPECT_EQ(refused.error().exitCode(), 4);

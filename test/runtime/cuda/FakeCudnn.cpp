@@ -1,6 +1,6 @@
-// A libcudnn.so.9 that checks how it is called. No real one starts without a real driver. It insists on
-// the order of the backend's interface, and "executes" a graph by copying 16 bytes from the tensor with
-// id 11 to the one with id 12, on the handle's stream, where scalar 13 is 0.5.
+// A libcudnn.so.9 that checks how it is called. No real one starts without a real driver. It
+// insists on the order of the backend's interface, and "executes" a graph by copying 16 bytes from
+// the tensor with id 11 to the one with id 12, on the handle's stream, where scalar 13 is 0.5.
 //
 //   GC_FAKE_CUDNN_FAIL=CALL      that call fails
 //   GC_FAKE_CUDNN_WORKSPACE=N    what a restored plan says it needs (default 256)
@@ -56,8 +56,7 @@ bool injected(const char *call) {
 template <typename T> const T *values(const Descriptor &d, int attribute, size_t &count) {
   auto found = d.attributes.find(attribute);
   count = found == d.attributes.end() ? 0 : found->second.size() / sizeof(T);
-  return found == d.attributes.end() ? nullptr
-                                     : reinterpret_cast<const T *>(found->second.data());
+  return found == d.attributes.end() ? nullptr : reinterpret_cast<const T *>(found->second.data());
 }
 
 } // namespace
@@ -151,7 +150,8 @@ cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t descriptor,
                                        int64_t *count, void *elements) {
   GC_ENTER;
   if (!static_cast<Descriptor *>(descriptor)->finalized ||
-      name != CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE || type != CUDNN_TYPE_INT64 || requested != 1)
+      name != CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE || type != CUDNN_TYPE_INT64 ||
+      requested != 1)
     return refuse(2000, "only a finished plan's workspace can be asked for");
   const char *bytes = std::getenv("GC_FAKE_CUDNN_WORKSPACE");
   *static_cast<int64_t *>(elements) = bytes ? std::atoll(bytes) : 256;

@@ -1,5 +1,5 @@
-// Each call of the driver fails in turn: always an error of the device's class that names the call, no
-// hang, and nothing left behind.
+// Each call of the driver fails in turn: always an error of the device's class that names the call,
+// no hang, and nothing left behind.
 #include "test/runtime/cuda/RunProgram.h"
 
 #include <map>
@@ -9,11 +9,16 @@ using namespace gc::test;
 
 namespace {
 
-/// Failing to give something back changes nothing, unless more calls follow, which then fail instead.
-const std::set<std::string> kReleases = {"cuDevicePrimaryCtxRelease", "cuMemFree",
-                                         "cuMemFreeHost",             "cuStreamDestroy",
-                                         "cuGraphDestroy",            "cuGraphExecDestroy",
-                                         "cuEventDestroy",            "cuModuleUnload",
+/// Failing to give something back changes nothing, unless more calls follow, which then fail
+/// instead.
+const std::set<std::string> kReleases = {"cuDevicePrimaryCtxRelease",
+                                         "cuMemFree",
+                                         "cuMemFreeHost",
+                                         "cuStreamDestroy",
+                                         "cuGraphDestroy",
+                                         "cuGraphExecDestroy",
+                                         "cuEventDestroy",
+                                         "cuModuleUnload",
                                          "cuCtxSynchronize"};
 /// These are also called on the way out, and by a question about memory that has an older answer.
 const std::set<std::string> kAlsoLate = {"cuCtxSetCurrent", "cuMemGetInfo"};
@@ -25,7 +30,8 @@ std::vector<const char *> resultsOf(const std::string &call) {
   if (call == "cuModuleLoadDataEx")
     return {"CUDA_ERROR_INVALID_PTX", "CUDA_ERROR_OUT_OF_MEMORY"};
   if (call == "cuEventSynchronize" || call == "cuStreamSynchronize")
-    return {"CUDA_ERROR_ILLEGAL_ADDRESS", "CUDA_ERROR_ECC_UNCORRECTABLE", "CUDA_ERROR_LAUNCH_FAILED"};
+    return {"CUDA_ERROR_ILLEGAL_ADDRESS", "CUDA_ERROR_ECC_UNCORRECTABLE",
+            "CUDA_ERROR_LAUNCH_FAILED"};
   if (call == "cuLaunchKernel" || call == "cuGraphLaunch")
     return {"CUDA_ERROR_LAUNCH_FAILED", "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"};
   return {"CUDA_ERROR_UNKNOWN"};
@@ -70,7 +76,8 @@ TEST_P(CudaFaults, EveryCallFailsInTurn) {
         }
         ++refused;
         ASSERT_EQ(outcome.exitCode, 4) << what << ": " << outcome.output;
-        EXPECT_TRUE(kReleases.count(call) || contains(outcome.output, call)) << what << ": " << outcome.output;
+        EXPECT_TRUE(kReleases.count(call) || contains(outcome.output, call))
+            << what << ": " << outcome.output;
         EXPECT_TRUE(contains(outcome.output, result)) << what << ": " << outcome.output;
       }
   EXPECT_GT(injected, 100u);
@@ -78,7 +85,8 @@ TEST_P(CudaFaults, EveryCallFailsInTurn) {
   std::remove(leaks.c_str());
 }
 
-INSTANTIATE_TEST_SUITE_P(Modes, CudaFaults, testing::Values("items=100 properties", "items=100 profile"),
+INSTANTIATE_TEST_SUITE_P(Modes, CudaFaults,
+                         testing::Values("items=100 properties", "items=100 profile"),
                          [](const auto &info) {
                            return info.index == 0 ? std::string("Graph") : std::string("OneByOne");
                          });

@@ -1,5 +1,5 @@
-// A small training run on the cuda device, alone in its process so that the emulated driver's settings
-// are its own: uploads, launches, fill, copy, readback, in the session's way.
+// A small training run on the cuda device, alone in its process so that the emulated driver's
+// settings are its own: uploads, launches, fill, copy, readback, in the session's way.
 //
 //   gc-cuda-workload [profile] [device=NAME] [sm=ARCHITECTURE] [items=N] [fault] [shared=BYTES]
 //                    [block=THREADS] [graph] [graph-workspace=BYTES] [properties]
@@ -22,8 +22,9 @@ namespace {
 std::map<std::string, std::string> arguments;
 uint32_t number(const char *key, uint32_t otherwise) {
   auto found = arguments.find(key);
-  return found == arguments.end() ? otherwise
-                                  : static_cast<uint32_t>(std::strtoul(found->second.c_str(), nullptr, 10));
+  return found == arguments.end()
+             ? otherwise
+             : static_cast<uint32_t>(std::strtoul(found->second.c_str(), nullptr, 10));
 }
 
 struct Plan {
@@ -40,7 +41,8 @@ struct Plan {
     loss = small.buffer("loss", gc::plan::BufferKind_Metric, {1});
     small.input("x", {x0, x1});
     small.variable("w", w, {items});
-    // "fault": the kernel gets the last buffers and believes that they go on behind the arena's end.
+    // "fault": the kernel gets the last buffers and believes that they go on behind the arena's
+    // end.
     uint32_t in = arguments.count("fault") ? w : x0, out = arguments.count("fault") ? loss : y;
     uint32_t believed = arguments.count("fault") ? items * 64 : items;
     uint32_t block = number("block", 128);
@@ -71,8 +73,9 @@ Status work() {
   auto file = PlanFile::fromMemory(plan.small.finish());
   if (!file)
     return file.error();
-  auto created = Session::create(*file, {.device = arguments.count("device") ? arguments["device"] : "",
-                                         .profile = arguments.count("profile") > 0});
+  auto created =
+      Session::create(*file, {.device = arguments.count("device") ? arguments["device"] : "",
+                              .profile = arguments.count("profile") > 0});
   if (!created)
     return created.error();
   Session &session = **created;

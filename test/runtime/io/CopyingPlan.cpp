@@ -40,10 +40,8 @@ Result<PlanFile> copyingPlan(const char *device) {
       builder, "weight", 6, VariableRole_Parameter, init, &one, nullptr, nullptr, 7)};
   auto target = CreateTargetDirect(builder, device);
   auto memory = CreateMemory(builder, 64, 64);
-  builder.Finish(CreatePlanDirect(builder, "copying", target, 2, 1, 1, 512, memory,
-                                  &buffers, &variables, &inputs, 4, -1, 5, -1, 3, once, micro, step,
-                                  eval),
+  builder.Finish(CreatePlanDirect(builder, "copying", target, 2, 1, 1, 512, memory, &buffers,
+                                  &variables, &inputs, 4, -1, 5, -1, 3, once, micro, step, eval),
                  PlanIdentifier());
-  return PlanFile::fromMemory(sealPlan({builder.GetBufferPointer(), builder.GetSize()}),
-                              "copying");
+  return PlanFile::fromMemory(sealPlan({builder.GetBufferPointer(), builder.GetSize()}), "copying");
 }

@@ -206,11 +206,11 @@ TEST(Trainer, CopiesOneSlotWhileAnotherIsComputed) {
   EXPECT_EQ(run.report.evaluations[0].loss, plain.report.evaluations[0].loss);
   // Four micro-batches of training, then three of evaluation, which uploads anew.
   EXPECT_EQ(run.executor.calls,
-            (std::vector<std::string>{
-                "upload 0", "start 0", "upload 1", "finish 0", "start 1", "upload 0", "finish 1",
-                "start 0", "upload 1", "finish 0", "start 1", "finish 1", //
-                "upload 0", "start 0", "upload 1", "finish 0", "start 1", "upload 0", "finish 1",
-                "start 0", "finish 0"}));
+            (std::vector<std::string>{"upload 0", "start 0",  "upload 1", "finish 0", "start 1",
+                                      "upload 0", "finish 1", "start 0",  "upload 1", "finish 0",
+                                      "start 1",  "finish 1", //
+                                      "upload 0", "start 0",  "upload 1", "finish 0", "start 1",
+                                      "upload 0", "finish 1", "start 0",  "finish 0"}));
 }
 
 TEST(Trainer, AShortLastWindowWeighsAsAWholeOne) {

@@ -52,9 +52,9 @@ struct SmallPlan {
   const plan::Plan &finish() {
     auto target = plan::CreateTargetDirect(builder, "cpu");
     auto memory = plan::CreateMemory(builder);
-    builder.Finish(plan::CreatePlanDirect(builder, "small", target, 4, 1, 12, 0, memory,
-                                          &buffers, &variables),
-                   plan::PlanIdentifier());
+    builder.Finish(
+        plan::CreatePlanDirect(builder, "small", target, 4, 1, 12, 0, memory, &buffers, &variables),
+        plan::PlanIdentifier());
     return *plan::GetPlan(builder.GetBufferPointer());
   }
   const plan::Plan &usual(bool permuted = true) {

@@ -142,13 +142,11 @@ Result<PlanFile> copyingPlan(const Computes &from, uint64_t arena = 512) {
   std::vector<flatbuffers::Offset<Variable>> variables = {
       CreateVariableDirect(builder, "weight", 3, VariableRole_Parameter, init, &one),
       CreateVariableDirect(builder, "state", 5, VariableRole_RunningStatistic, init, &one)};
-  builder.Finish(CreatePlanDirect(builder, "copying",
-                                  CreateTargetDirect(builder, "cpu"), 2, 1, 1, arena,
-                                  CreateMemory(builder, 64, 64), &buffers, &variables, &inputs, 2,
-                                  -1, -1, -1, 3, once, microList, stepList),
+  builder.Finish(CreatePlanDirect(builder, "copying", CreateTargetDirect(builder, "cpu"), 2, 1, 1,
+                                  arena, CreateMemory(builder, 64, 64), &buffers, &variables,
+                                  &inputs, 2, -1, -1, -1, 3, once, microList, stepList),
                  PlanIdentifier());
-  return PlanFile::fromMemory(sealPlan({builder.GetBufferPointer(), builder.GetSize()}),
-                              "copying");
+  return PlanFile::fromMemory(sealPlan({builder.GetBufferPointer(), builder.GetSize()}), "copying");
 }
 
 struct TwoRuns {

@@ -1,5 +1,5 @@
-// A run of the cuda device on the emulated driver, watched by the emulated NVML: the same device, the
-// same bytes. A program of its own: once a driver is loaded, it stays.
+// A run of the cuda device on the emulated driver, watched by the emulated NVML: the same device,
+// the same bytes. A program of its own: once a driver is loaded, it stays.
 #include "runtime/trainer/TrainPlan.h"
 #include "test/runtime/io/CopyingPlan.h"
 #include "test/runtime/io/TestFiles.h"

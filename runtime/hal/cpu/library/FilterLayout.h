@@ -1,8 +1,8 @@
 // Filters between OHWI and the blocked layouts that oneDNN's kernels want. Private to the library.
 //
-// Why not oneDNN's reorder: with it, forward and weight gradient of 512×3×3×512 took 42 and 62 ms of one
-// core; with the 16×16 tiles here, which pass through a small contiguous array, 36 and 45 ms. (The
-// suspected cause is cache conflicts from walking OHWI with a large power-of-two stride.)
+// Why not oneDNN's reorder: with it, forward and weight gradient of 512×3×3×512 took 42 and 62 ms
+// of one core; with the 16×16 tiles here, which pass through a small contiguous array, 36 and 45
+// ms. (The suspected cause is cache conflicts from walking OHWI with a large power-of-two stride.)
 #ifndef GC_RUNTIME_HAL_CPU_LIBRARY_FILTERLAYOUT_H
 #define GC_RUNTIME_HAL_CPU_LIBRARY_FILTERLAYOUT_H
 

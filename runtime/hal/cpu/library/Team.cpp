@@ -21,8 +21,8 @@ Error tooFew(int threads, int has, const std::string &reason) {
                      std::to_string(has) + ": " + reason);
 }
 
-/// libgomp ends the process where it cannot create a thread: exit(1), in the middle of a region. That
-/// must not look like a run that failed.
+/// libgomp ends the process where it cannot create a thread: exit(1), in the middle of a region.
+/// That must not look like a run that failed.
 bool startingTeam = false;
 void exitAsDeviceError() {
   if (!startingTeam)

@@ -104,8 +104,8 @@ TEST_F(CudaCodegenTest, EveryTargetAssemblesWithoutSpills) {
   for (const DeviceModel &device : deviceModels()) {
     CodegenOptions options;
     options.device = &device;
-    FailureOr<KernelImages> images =
-        compile(elementwise + transpose + warpSum + dynamicShared + mathFunctions + matmul, options);
+    FailureOr<KernelImages> images = compile(
+        elementwise + transpose + warpSum + dynamicShared + mathFunctions + matmul, options);
     ASSERT_TRUE(succeeded(images)) << messages;
     if (images->images[0].cubin.empty())
       GTEST_SKIP() << images->assembler;

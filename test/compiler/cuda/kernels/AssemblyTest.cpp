@@ -75,25 +75,25 @@ Program allOps() {
     p.add("cross_entropy_grad", {x, labels, r, "f32"}, {x});
     p.add("accuracy", {x, labels}, {"f32"});
   }
-  for (auto [x, c, g, groups] :
-       {std::tuple<std::string, std::string, std::string, std::string>{
-            "16x56x56x64xf32", "64xf32", "16x32xf32", "32"},
-        {"1x101x67x24xf32", "24xf32", "1x3xf32", "3"},
-        {"2x3x5x7xf32", "7xf32", "2x7xf32", "7"}}) {
+  for (auto [x, c, g, groups] : {std::tuple<std::string, std::string, std::string, std::string>{
+                                     "16x56x56x64xf32", "64xf32", "16x32xf32", "32"},
+                                 {"1x101x67x24xf32", "24xf32", "1x3xf32", "3"},
+                                 {"2x3x5x7xf32", "7xf32", "2x7xf32", "7"}}) {
     std::string count = "groups = " + groups + " : i64";
     p.add("group_norm", {x, c, c}, {x, g, g}, epsilon + ", " + count);
     p.add("group_norm_grad", {x, x, g, g, c}, {x, c, c}, count);
   }
   auto window = [](int size, int stride, int pad) {
-    auto pair = [](int n) { return "array<i64: " + std::to_string(n) + ", " + std::to_string(n) + ">"; };
+    auto pair = [](int n) {
+      return "array<i64: " + std::to_string(n) + ", " + std::to_string(n) + ">";
+    };
     return "kernel = " + pair(size) + ", strides = " + pair(stride) + ", padding = " + pair(pad);
   };
-  for (auto [image, pooled, how] :
-       {std::tuple<std::string, std::string, std::string>{"16x112x112x64x", "16x56x56x64x",
-                                                          window(3, 2, 1)},
-        {"2x11x13x7x", "2x5x6x7x", window(2, 2, 0)},
-        {"16x7x7x512x", "16x1x1x512x", window(7, 7, 0)},
-        {"1x20x20x6x", "1x12x12x6x", window(9, 1, 0)}}) {
+  for (auto [image, pooled, how] : {std::tuple<std::string, std::string, std::string>{
+                                        "16x112x112x64x", "16x56x56x64x", window(3, 2, 1)},
+                                    {"2x11x13x7x", "2x5x6x7x", window(2, 2, 0)},
+                                    {"16x7x7x512x", "16x1x1x512x", window(7, 7, 0)},
+                                    {"1x20x20x6x", "1x12x12x6x", window(9, 1, 0)}}) {
     std::string x = image + "f32", y = pooled + "f32", index = pooled + "i8";
     p.add("max_pool", {x}, {y, index}, how);
     p.add("max_pool_grad", {index, y}, {x}, how);

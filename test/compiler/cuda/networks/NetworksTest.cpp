@@ -5,9 +5,9 @@
 // here; small ones are (test/pinned, test/memory).
 //
 //===----------------------------------------------------------------------===//
+#include "models/Networks.h"
 #include "compiler/Compile.h"
 #include "compiler/cuda/DeviceModel.h"
-#include "models/Networks.h"
 #include "runtime/plan/PlanFile.h"
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -27,9 +27,12 @@ std::vector<Case> networks() {
   resnet50.depth = 50;
   models::VitOptions vit;
   vit.size = "small";
-  return {{"mnist", models::MnistOptions()}, {"cnn11", models::Cnn11Options()},
-          {"vgg16", models::VggOptions()},   {"resnet50", resnet50},
-          {"vit_small", vit},                {"encoder", models::EncoderOptions()}};
+  return {{"mnist", models::MnistOptions()},
+          {"cnn11", models::Cnn11Options()},
+          {"vgg16", models::VggOptions()},
+          {"resnet50", resnet50},
+          {"vit_small", vit},
+          {"encoder", models::EncoderOptions()}};
 }
 
 std::string textOf(const models::NetworkOptions &options) {

@@ -60,12 +60,12 @@ Reference reference(const Shape &s, const Tensor &qkv, const Tensor &dO) {
           sum += x = std::exp(x - largest);
         for (double &x : p)
           x /= sum;
-        // Relative error of a probability: of its score, of the largest (whose rounding cancels, but
-        // not that of the subtraction), the exponential's, that of the sum and of the rescalings.
+        // Relative error of a probability: of its score, of the largest (whose rounding cancels,
+        // but not that of the subtraction), the exponential's, that of the sum and of the
+        // rescalings.
         double relative = 2 * off + unit * (double(n) + 16 + 4 * std::abs(largest));
-        r.logsumexp[(b * s.heads + h) * n + i] = {largest + std::log(sum),
-                                                  off + unit * (double(n) + 16) +
-                                                      4 * unit * std::abs(largest)};
+        r.logsumexp[(b * s.heads + h) * n + i] = {
+            largest + std::log(sum), off + unit * (double(n) + 16) + 4 * unit * std::abs(largest)};
         double rowSum = 0, rowSumMagnitude = 0;
         for (int64_t c = 0; c < d; ++c) {
           Bounded &o = r.output[unpacked(b, i, h, c)];
@@ -133,20 +133,19 @@ TEST_P(Attention, ForwardAndGradient) {
   EXPECT_EQ(forward.workspaceBytes, 0);
 
   const Tensor &o = forward.buffers[1], &l = forward.buffers[2];
-  Outcome backward =
-      runOp("%g = gc.attention_grad %a0, %a1, %a2, %a3" + heads + qkv.type() + ", " + o.type() +
-                ", " + l.type() + ", " + dO.type() + ") -> " + qkv.type(),
-            {qkv, o, l, dO});
+  Outcome backward = runOp("%g = gc.attention_grad %a0, %a1, %a2, %a3" + heads + qkv.type() + ", " +
+                               o.type() + ", " + l.type() + ", " + dO.type() + ") -> " + qkv.type(),
+                           {qkv, o, l, dO});
   expectWithin(backward.buffers[4].values, expected.gradient, "gradient");
   EXPECT_EQ(backward.total().sharedBankConflicts, 0u);
   EXPECT_EQ(backward.workspaceBytes, s.batch * s.heads * s.sequence * 4);
 }
 
 const Shape shapes[] = {
-    {1, 1, 1, 1},   {1, 5, 1, 3},   {2, 17, 3, 16}, {1, 32, 2, 32},  {1, 33, 1, 11},
-    {2, 65, 2, 64}, {1, 64, 1, 24}, {1, 67, 1, 96}, {1, 130, 1, 37}, {1, 40, 1, 128},
-    {1, 70, 1, 200}, // two slices
-    {66, 33, 2, 8},  // 64 rows a block
+    {1, 1, 1, 1},    {1, 5, 1, 3},    {2, 17, 3, 16},  {1, 32, 2, 32},
+    {1, 33, 1, 11},  {2, 65, 2, 64},  {1, 64, 1, 24},  {1, 67, 1, 96},
+    {1, 130, 1, 37}, {1, 40, 1, 128}, {1, 70, 1, 200}, // two slices
+    {66, 33, 2, 8},                                    // 64 rows a block
 };
 INSTANTIATE_TEST_SUITE_P(Heads, Attention, testing::ValuesIn(shapes), [](const auto &info) {
   const Shape &s = info.param;

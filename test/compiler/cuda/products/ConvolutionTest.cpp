@@ -57,13 +57,11 @@ int64_t sizeOf(const std::vector<int64_t> &shape) { return int64_t(Tensor(shape)
 
 void checkForward(const Shape &s) {
   Tensor x = Tensor::random(s.input(), 1), w = Tensor::random(s.filter(), 2);
-  Outcome outcome =
-      runOp("%y = gc.conv2d %a0, %a1" + s.attributes() + types({x.shape, w.shape}, {s.output()}),
-            {x, w});
+  Outcome outcome = runOp(
+      "%y = gc.conv2d %a0, %a1" + s.attributes() + types({x.shape, w.shape}, {s.output()}), {x, w});
   std::vector<Expected> expected(sizeOf(s.output()));
-  forMultiplications(s, [&](int64_t i, int64_t f, int64_t o) {
-    expected[o].add(double(x[i]) * w[f]);
-  });
+  forMultiplications(
+      s, [&](int64_t i, int64_t f, int64_t o) { expected[o].add(double(x[i]) * w[f]); });
   expectSums(outcome.buffers[2].values, expected, "y");
   EXPECT_EQ(outcome.total().sharedBankConflicts, 0u);
 }
@@ -123,9 +121,8 @@ TEST(Convolution, Epilogue) {
   Tensor x = Tensor::random(s.input(), 1), w = Tensor::random(s.filter(), 2);
   Tensor bias = Tensor::random({s.out}, 3), residual = Tensor::random(s.output(), 4);
   std::vector<Expected> expected(residual.values.size());
-  forMultiplications(s, [&](int64_t i, int64_t f, int64_t o) {
-    expected[o].add(double(x[i]) * w[f]);
-  });
+  forMultiplications(
+      s, [&](int64_t i, int64_t f, int64_t o) { expected[o].add(double(x[i]) * w[f]); });
   for (size_t i = 0; i < expected.size(); ++i) {
     expected[i].add(bias[i % s.out]);
     expected[i].add(residual[i]);

@@ -184,8 +184,7 @@ TEST(MatrixProduct, Overhead) {
     Outcome outcome = check(c, cuda::cutDepth(tile, 512, 1));
     double multiplications = double(tile.rows * tile.columns) * 512 / 32;
     double instructions = double(outcome.total().warpInstructions) / multiplications;
-    EXPECT_LT(instructions, tile.threadRows * tile.threadColumns == 64 ? 1.3 : 1.5)
-        << nameOf(tile);
+    EXPECT_LT(instructions, tile.threadRows * tile.threadColumns == 64 ? 1.3 : 1.5) << nameOf(tile);
     // Every sector that is fetched is used as a whole, by neighbouring threads.
     auto statistics = outcome.total();
     EXPECT_EQ(statistics.globalTransactions * 32, statistics.globalBytes);
@@ -219,10 +218,9 @@ TEST(MatrixProductOps, Linear) {
   std::vector<Tensor> operands{Tensor::random({2, 3, 10}, 1), Tensor::random({7, 10}, 2),
                                Tensor::random({7}, 3), Tensor::random({2, 3, 7}, 4)};
   for (std::vector<int> aliases : {std::vector<int>{}, std::vector<int>{-1, -1, -1, 0}}) {
-    Outcome outcome =
-        runOp("%y = gc.linear %a0, %a1 bias %a2 residual %a3 {activation = 1 : i32}" +
-                  signature(operands, typeOf({2, 3, 7})),
-              operands, {}, aliases);
+    Outcome outcome = runOp("%y = gc.linear %a0, %a1 bias %a2 residual %a3 {activation = 1 : i32}" +
+                                signature(operands, typeOf({2, 3, 7})),
+                            operands, {}, aliases);
     std::vector<Expected> expected;
     for (int64_t i = 0; i < 6; ++i)
       for (int64_t j = 0; j < 7; ++j) {
@@ -248,8 +246,8 @@ TEST(MatrixProductOps, LinearGradients) {
         sum.add(double(operands[1][k * 7 + i]) * operands[0][k * 10 + j]);
       expected.push_back(sum);
     }
-  Outcome plain = runOp("%w = gc.linear_grad_weight %a0, %a1" + signature(operands, typeOf({7, 10})),
-                        operands);
+  Outcome plain =
+      runOp("%w = gc.linear_grad_weight %a0, %a1" + signature(operands, typeOf({7, 10})), operands);
   expectSums(plain.buffers[2].values, expected, "dW");
 
   // Into an accumulator.
@@ -260,7 +258,8 @@ TEST(MatrixProductOps, LinearGradients) {
       runOp("gc.accumulate_product (%x = %a0 : tensor<6x10xf32>, %g = %a1 : tensor<6x7xf32>) into "
             "[@w] {\n%w = gc.linear_grad_weight %x, %g" +
                 signature(operands, typeOf({7, 10})) + "\ngc.yield %w : tensor<7x10xf32>\n}",
-            operands, {before}, {}, "gc.state @w accumulator : tensor<7x10xf32> = #gc.init<constant, [0.0]>");
+            operands, {before}, {},
+            "gc.state @w accumulator : tensor<7x10xf32> = #gc.init<constant, [0.0]>");
   expectSums(accumulated.buffers[2].values, expected, "accumulated dW");
 }
 

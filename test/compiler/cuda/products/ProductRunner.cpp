@@ -19,8 +19,8 @@ namespace gc::test {
 using emulator::ptx::Statistics;
 
 Tensor::Tensor(std::vector<int64_t> shape) : shape(std::move(shape)) {
-  values.resize(std::accumulate(this->shape.begin(), this->shape.end(), int64_t(1),
-                                std::multiplies<>()));
+  values.resize(
+      std::accumulate(this->shape.begin(), this->shape.end(), int64_t(1), std::multiplies<>()));
 }
 Tensor Tensor::random(std::vector<int64_t> shape, unsigned seed) {
   Tensor tensor(std::move(shape));
@@ -107,9 +107,8 @@ mlir::OwningOpRef<mlir::ModuleOp> parseOp(Session &session, const std::string &t
 }
 
 /// Runs launches on buffers in the device's memory; one that is not initialised is empty.
-void execute(Outcome &outcome, const cuda::KernelImages &images,
-             const std::vector<Tensor> &buffers, size_t initialised,
-             const std::vector<int> &storage) {
+void execute(Outcome &outcome, const cuda::KernelImages &images, const std::vector<Tensor> &buffers,
+             size_t initialised, const std::vector<int> &storage) {
   for (int repetition = 0; repetition < 2; ++repetition) {
     emulator::ptx::TestMemory memory;
     std::vector<uint64_t> addresses;
@@ -162,8 +161,8 @@ void execute(Outcome &outcome, const cuda::KernelImages &images,
 void compileAndRun(Outcome &outcome, Session &session, mlir::ModuleOp kernels,
                    const std::vector<Tensor> &buffers, size_t initialised,
                    const std::vector<int> &storage) {
-  auto images = cuda::compileKernels(
-      kernels, {.device = cuda::findDeviceModel("sm_80"), .assemble = false});
+  auto images =
+      cuda::compileKernels(kernels, {.device = cuda::findDeviceModel("sm_80"), .assemble = false});
   if (mlir::failed(images)) {
     ADD_FAILURE() << session.messages;
     return;
