@@ -18,8 +18,8 @@ install(TARGETS gc_cuda_compile_only LIBRARY DESTINATION lib/gc/compile-only)
 set(libraries
   gc_plan gc_hal_ranges gc_hal gc_cpu_library gc_allocation gc_session gc_weights gc_data gc_monitor
   gc_nvml gc_process gc_report gc_trainer
-  gc_mlir gc_dialect gc_algorithms gc_passes gc_codegen gc_kernels gc_target gc_cpu_codegen
-  gc_cuda_devices gc_cuda_codegen gc_cuda_kernels gc_cuda_library gc_compiler)
+  gc_mlir gc_dialect gc_algorithms gc_passes gc_lowering gc_kernel_language gc_target gc_cpu_kernels
+  gc_cuda_devices gc_cuda_ptx gc_cuda_grids gc_cuda_library gc_compiler)
 foreach(library IN LISTS libraries)
   string(REGEX REPLACE "^gc_" "" name ${library})
   set_target_properties(${library} PROPERTIES EXPORT_NAME ${name})

@@ -2,7 +2,7 @@
 #ifndef GC_COMPILER_PLANACCESS_H
 #define GC_COMPILER_PLANACCESS_H
 
-#include "passes/algorithms/ByteMap.h"
+#include "passes/algorithms/packing/ByteMap.h"
 #include "runtime/plan/Plan_generated.h"
 #include <string>
 #include <vector>

@@ -14,7 +14,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 #include "passes/Passes.h"
-#include "passes/algorithms/ByteMap.h"
+#include "passes/algorithms/packing/ByteMap.h"
 #include "llvm/ADT/StringMap.h"
 #include <map>
 

@@ -6,7 +6,7 @@
 //   %dw = gc.conv2d_grad_filter %a, %dd        %a2 = gc.fused (%c) {...} {gc.recomputed}
 //                                              %dw = gc.conv2d_grad_filter %a2, %dd
 //
-// Deciding is in algorithms/Rematerialization; here the decision becomes clones. A clone is the
+// Deciding is in algorithms/rematerialization; here the decision becomes clones. A clone is the
 // same op on the same values, so it gives the same bits.
 //
 //===----------------------------------------------------------------------===//

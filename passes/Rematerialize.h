@@ -4,7 +4,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
-#include "passes/algorithms/Rematerialization.h"
+#include "passes/algorithms/rematerialization/Rematerialization.h"
 #include "passes/analysis/StepGraphOf.h"
 
 namespace gc {

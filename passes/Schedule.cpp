@@ -6,13 +6,13 @@
 //   ...                                            ...
 //   gc.sgd @w, %dw                                 ...
 //
-// %x dies before %dx is made, and %dw right after. The order is found in algorithms/Ordering; here
+// %x dies before %dx is made, and %dw right after. The order is found in algorithms/ordering; here
 // it is applied.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Schedule.h"
 #include "passes/Passes.h"
-#include "passes/algorithms/Ordering.h"
+#include "passes/algorithms/ordering/Ordering.h"
 #include "passes/analysis/Dependence.h"
 #include "passes/analysis/Liveness.h"
 #include "passes/analysis/StepGraphOf.h"

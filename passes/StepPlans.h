@@ -3,7 +3,8 @@
 #define GC_PASSES_STEPPLANS_H
 
 #include "passes/PlanMemory.h"
-#include "passes/algorithms/Rematerialization.h"
+#include "passes/algorithms/rematerialization/Frontier.h"
+#include "passes/algorithms/rematerialization/RematBounds.h"
 #include "passes/analysis/OpCosts.h"
 #include "passes/analysis/StepGraphOf.h"
 #include <memory>

@@ -118,7 +118,7 @@ FailureOr<int64_t> CpuTarget::workspaceBytes(Operation *op) {
       return failure();
     return parts->total();
   }
-  if (!KernelEmitter::handles(op))
+  if (!LoopEmitter::handles(op))
     return op->emitOpError("cannot run on the CPU: no kernel is known for it");
   return emitter.workspaceBytes(op);
 }

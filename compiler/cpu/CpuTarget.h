@@ -2,7 +2,7 @@
 #ifndef GC_COMPILER_CPU_CPUTARGET_H
 #define GC_COMPILER_CPU_CPUTARGET_H
 
-#include "compiler/cpu/kernels/KernelEmitter.h"
+#include "compiler/cpu/loops/LoopEmitter.h"
 #include "compiler/target/Target.h"
 
 namespace gc {
@@ -27,7 +27,7 @@ private:
   void lowerAttention(mlir::Operation *op, const OpBuffers &buffers, PartOf partOf,
                       CommandWriter &writer);
   int threads;
-  KernelEmitter emitter;
+  LoopEmitter emitter;
 };
 
 } // namespace gc::cpu

@@ -70,8 +70,8 @@ LogicalResult CudaTarget::lowerLibrary(Operation *op, const LibraryOp &call,
   }
   plan::GraphCallT command;
   command.graph = number->second;
-  SmallVector<kernels::BufferAccess> access;
-  auto bindTo = [&](int64_t id, uint32_t buffer, int64_t offset, kernels::BufferAccess how) {
+  SmallVector<kernels::ArgumentAccess> access;
+  auto bindTo = [&](int64_t id, uint32_t buffer, int64_t offset, kernels::ArgumentAccess how) {
     command.ids.push_back(id);
     command.buffers.push_back(plan::View(buffer, uint64_t(offset)));
     access.push_back(how);

@@ -4,7 +4,7 @@
 
 #include "compiler/cuda/DeviceModel.h"
 #include "compiler/cuda/LibraryOps.h"
-#include "compiler/cuda/kernels/KernelEmitter.h"
+#include "compiler/cuda/grids/GridEmitter.h"
 #include "compiler/target/Target.h"
 
 namespace gc {
@@ -41,7 +41,7 @@ private:
 
   const DeviceModel &device;
   LibraryOps library;
-  KernelEmitter emitter;
+  GridEmitter emitter;
   int threads;
   std::vector<Use> uses; // by kernel
   std::vector<std::unique_ptr<plan::LibraryGraphT>> graphs;

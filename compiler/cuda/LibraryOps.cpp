@@ -1,7 +1,7 @@
 //===- LibraryOps.cpp - gc ops as graphs of the library -------------------===//
 #include "compiler/cuda/LibraryOps.h"
-#include "compiler/kernels/OpUses.h"
-#include "compiler/kernels/PoolWindows.h"
+#include "compiler/language/OpUses.h"
+#include "compiler/language/PoolWindows.h"
 #include "compiler/target/Products.h"
 
 using namespace mlir;
@@ -9,7 +9,7 @@ using namespace mlir;
 namespace gc::cuda {
 namespace {
 
-constexpr kernels::BufferAccess reads{true, false}, writes{false, true}, both{true, true};
+constexpr kernels::ArgumentAccess reads{true, false}, writes{false, true}, both{true, true};
 
 /// Which buffer of the op has a role.
 using Roles = llvm::StringMap<LibraryOp::Binding>;
@@ -87,7 +87,7 @@ struct ProductOp {
   int result(unsigned index) const {
     return int(op->getNumOperands() + index); // variables follow at once: there are no results
   }
-  kernels::BufferAccess access() const { return accumulates ? both : writes; }
+  kernels::ArgumentAccess access() const { return accumulates ? both : writes; }
 };
 
 Roles rolesOf(Operation *given, const plan::ConvolutionT &c) {

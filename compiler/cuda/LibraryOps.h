@@ -3,7 +3,7 @@
 #define GC_COMPILER_CUDA_LIBRARYOPS_H
 
 #include "compiler/cuda/library/LibraryPlanner.h"
-#include "compiler/kernels/BufferAccess.h"
+#include "compiler/language/ArgumentAccess.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -17,7 +17,7 @@ struct LibraryOp {
   struct Binding {
     int buffer = 0;     // as in BufferUse: operands, then results, then variables
     int64_t offset = 0; // elements
-    kernels::BufferAccess access;
+    kernels::ArgumentAccess access;
   };
   std::vector<Binding> bindings;  // one for each of plan.tensors
   bool needsBiasGradient = false; // the library leaves out the sums over rows of the gradient

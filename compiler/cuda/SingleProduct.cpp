@@ -1,8 +1,8 @@
 //===- SingleProduct.cpp - A product outside of any model -----------------===//
 #include "compiler/cuda/SingleProduct.h"
 #include "compiler/cuda/StoreKernels.h"
-#include "compiler/cuda/kernels/KernelEmitter.h"
-#include "compiler/cuda/kernels/ProductKernel.h"
+#include "compiler/cuda/grids/GridEmitter.h"
+#include "compiler/cuda/grids/ProductKernel.h"
 
 using namespace mlir;
 

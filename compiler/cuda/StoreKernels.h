@@ -2,8 +2,8 @@
 #ifndef GC_COMPILER_CUDA_STOREKERNELS_H
 #define GC_COMPILER_CUDA_STOREKERNELS_H
 
-#include "compiler/cuda/codegen/CompileKernels.h"
-#include "compiler/cuda/kernels/GpuKernels.h"
+#include "compiler/cuda/grids/GpuKernels.h"
+#include "compiler/cuda/ptx/CompileToPtx.h"
 
 namespace gc::cuda {
 

@@ -66,9 +66,9 @@ void CommandWriter::finish() {
   commands[first]->seconds_predicted = OpCosts().seconds(op);
 }
 
-std::vector<plan::Access> planAccess(ArrayRef<kernels::BufferAccess> access) {
+std::vector<plan::Access> planAccess(ArrayRef<kernels::ArgumentAccess> access) {
   std::vector<plan::Access> all;
-  for (kernels::BufferAccess one : access)
+  for (kernels::ArgumentAccess one : access)
     all.push_back(one.reads ? (one.writes ? plan::Access_ReadWrite : plan::Access_Read)
                             : (one.writes ? plan::Access_Write : plan::Access_None));
   return all;

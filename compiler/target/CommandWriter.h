@@ -2,7 +2,7 @@
 #ifndef GC_COMPILER_TARGET_COMMANDWRITER_H
 #define GC_COMPILER_TARGET_COMMANDWRITER_H
 
-#include "compiler/kernels/BufferAccess.h"
+#include "compiler/language/ArgumentAccess.h"
 #include "compiler/target/Target.h"
 
 namespace gc {
@@ -32,7 +32,7 @@ private:
   size_t first;
 };
 
-std::vector<plan::Access> planAccess(llvm::ArrayRef<kernels::BufferAccess> access);
+std::vector<plan::Access> planAccess(llvm::ArrayRef<kernels::ArgumentAccess> access);
 
 } // namespace gc
 

@@ -3,8 +3,8 @@
 #ifndef GC_PASSES_ALGORITHMS_STEPPACKING_H
 #define GC_PASSES_ALGORITHMS_STEPPACKING_H
 
-#include "passes/algorithms/Packing.h"
 #include "passes/algorithms/StepGraph.h"
+#include "passes/algorithms/packing/Packing.h"
 
 #include <map>
 

@@ -1,6 +1,6 @@
 // Orders of ops on plain graphs: valid, never worse than the given one, near the best of small
 // graphs, and each effect that they are for by hand.
-#include "passes/algorithms/Ordering.h"
+#include "passes/algorithms/ordering/Ordering.h"
 
 #include <gtest/gtest.h>
 

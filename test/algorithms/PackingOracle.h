@@ -2,7 +2,7 @@
 #ifndef GC_TEST_ALGORITHMS_PACKINGORACLE_H
 #define GC_TEST_ALGORITHMS_PACKINGORACLE_H
 
-#include "passes/algorithms/Packing.h"
+#include "passes/algorithms/packing/Packing.h"
 
 #include <random>
 

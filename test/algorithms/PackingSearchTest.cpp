@@ -1,6 +1,6 @@
 //===- PackingSearchTest.cpp - one run of the search against brute force -===//
 
-#include "passes/algorithms/PackingSearch.h"
+#include "passes/algorithms/packing/PackingSearch.h"
 #include "test/algorithms/PackingOracle.h"
 
 #include <algorithm>

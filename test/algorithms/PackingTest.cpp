@@ -1,5 +1,6 @@
 //===- PackingTest.cpp - the packer against slow and simple answers ------===//
 
+#include "passes/algorithms/packing/PackingCheck.h"
 #include "test/algorithms/PackingOracle.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,9 @@
 // How good are our plans? An integer program knows (RematIntegerProgram): the plans of small graphs
 // are within 2 % of its optimum and exist wherever it finds one, and our own exact solver agrees.
-#include "passes/algorithms/ExactRemat.h"
-#include "passes/algorithms/Rematerialization.h"
+#include "passes/algorithms/rematerialization/ExactRemat.h"
+#include "passes/algorithms/rematerialization/Frontier.h"
+#include "passes/algorithms/rematerialization/RematBounds.h"
+#include "passes/algorithms/rematerialization/Rematerialization.h"
 #include "test/algorithms/RandomStepGraph.h"
 #include "test/algorithms/RematIntegerProgram.h"
 #include "test/algorithms/ScheduleReplay.h"

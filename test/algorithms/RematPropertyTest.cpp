@@ -1,6 +1,8 @@
 // What holds for every graph, policy and budget: schedules compute the right values, bytes are what
 // they are, budgets are kept, less memory never takes less time, and no bound is above a plan.
-#include "passes/algorithms/Rematerialization.h"
+#include "passes/algorithms/rematerialization/Frontier.h"
+#include "passes/algorithms/rematerialization/RematBounds.h"
+#include "passes/algorithms/rematerialization/Rematerialization.h"
 #include "test/algorithms/RandomStepGraph.h"
 #include "test/algorithms/ScheduleReplay.h"
 

@@ -1,7 +1,9 @@
 // Rematerialization's decisions on plain graphs: schedules that compute the right values, costs by
 // hand, frontiers that fall, bounds that hold, and the optimum of small graphs by trying
 // everything.
-#include "passes/algorithms/Rematerialization.h"
+#include "passes/algorithms/rematerialization/Rematerialization.h"
+#include "passes/algorithms/rematerialization/Frontier.h"
+#include "passes/algorithms/rematerialization/RematBounds.h"
 #include "test/algorithms/RandomStepGraph.h"
 #include "test/algorithms/ScheduleReplay.h"
 

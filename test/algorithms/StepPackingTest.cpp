@@ -1,6 +1,7 @@
 // Packings of schedules: valid, the same when asked again, and the same for every packer.
 #include "passes/algorithms/StepPacking.h"
-#include "passes/algorithms/Rematerialization.h"
+#include "passes/algorithms/packing/PackingCheck.h"
+#include "passes/algorithms/rematerialization/Rematerialization.h"
 #include "test/algorithms/RandomStepGraph.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // gc-compile's command line.
-#ifndef GC_TOOLS_GCCOMPILE_ARGUMENTS_H
-#define GC_TOOLS_GCCOMPILE_ARGUMENTS_H
+#ifndef GC_TOOLS_GC_COMPILE_ARGUMENTS_H
+#define GC_TOOLS_GC_COMPILE_ARGUMENTS_H
 
 #include "compiler/Compile.h"
 #include "runtime/Error.h"
@@ -23,4 +23,4 @@ bool parseArguments(int argc, char **argv, Arguments &arguments, int &exitCode);
 /// Fails (bad input) where an output cannot be written, or is an input or another output.
 gc::runtime::Result<void> checkFiles(const Arguments &arguments);
 
-#endif // GC_TOOLS_GCCOMPILE_ARGUMENTS_H
+#endif // GC_TOOLS_GC_COMPILE_ARGUMENTS_H

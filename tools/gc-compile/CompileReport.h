@@ -1,6 +1,6 @@
 // What a finished plan says about itself, for people and as JSON.
-#ifndef GC_TOOLS_GCCOMPILE_COMPILEREPORT_H
-#define GC_TOOLS_GCCOMPILE_COMPILEREPORT_H
+#ifndef GC_TOOLS_GC_COMPILE_COMPILEREPORT_H
+#define GC_TOOLS_GC_COMPILE_COMPILEREPORT_H
 
 #include "runtime/plan/PlanFile.h"
 
@@ -20,4 +20,4 @@ std::string reportJson(const gc::runtime::PlanFile &plan, const CompileReport &r
 gc::runtime::Result<std::string> htmlPage(const gc::runtime::PlanFile &plan,
                                           const CompileReport &report);
 
-#endif // GC_TOOLS_GCCOMPILE_COMPILEREPORT_H
+#endif // GC_TOOLS_GC_COMPILE_COMPILEREPORT_H

@@ -1,6 +1,6 @@
 // Peak against time: what --pareto prints and writes.
-#ifndef GC_TOOLS_GCCOMPILE_PARETO_H
-#define GC_TOOLS_GCCOMPILE_PARETO_H
+#ifndef GC_TOOLS_GC_COMPILE_PARETO_H
+#define GC_TOOLS_GC_COMPILE_PARETO_H
 
 #include <cstdint>
 #include <string>
@@ -21,4 +21,4 @@ std::string paretoCsv(const std::vector<ParetoPoint> &points);
 /// A picture of its own, as SVG.
 std::string paretoPlot(const std::vector<ParetoPoint> &points, const std::string &title);
 
-#endif // GC_TOOLS_GCCOMPILE_PARETO_H
+#endif // GC_TOOLS_GC_COMPILE_PARETO_H

@@ -1,6 +1,6 @@
 //===- Arguments.h - the command line of gc-gen -----------------*- C++ -*-===//
-#ifndef GC_TOOLS_GCGEN_ARGUMENTS_H
-#define GC_TOOLS_GCGEN_ARGUMENTS_H
+#ifndef GC_TOOLS_GC_GEN_ARGUMENTS_H
+#define GC_TOOLS_GC_GEN_ARGUMENTS_H
 
 #include "models/NetworkOptions.h"
 #include <optional>

@@ -2,7 +2,7 @@
 #ifndef GC_TOOLS_GC_PACK_INTERVALFILE_H
 #define GC_TOOLS_GC_PACK_INTERVALFILE_H
 
-#include "passes/algorithms/Packing.h"
+#include "passes/algorithms/packing/Packing.h"
 #include "runtime/Error.h"
 
 #include <iosfwd>

@@ -1,5 +1,6 @@
 //===- main.cpp - gc-pack: the memory packer alone, on intervals from a file ===//
 
+#include "passes/algorithms/packing/PackingCheck.h"
 #include "runtime/process/OutputCheck.h"
 #include "runtime/process/StandardStreams.h"
 #include "runtime/report/Sizes.h"

@@ -1,6 +1,6 @@
 // gc-run's command line.
-#ifndef GC_TOOLS_GCRUN_ARGUMENTS_H
-#define GC_TOOLS_GCRUN_ARGUMENTS_H
+#ifndef GC_TOOLS_GC_RUN_ARGUMENTS_H
+#define GC_TOOLS_GC_RUN_ARGUMENTS_H
 
 #include "compiler/Compile.h"
 #include "runtime/Error.h"
@@ -30,4 +30,4 @@ ParsedArguments parseArguments(int argc, char **argv);
 /// Fails (bad input) where an output cannot be written or is an input, before anything is compiled.
 gc::runtime::Result<void> checkFiles(const Arguments &arguments);
 
-#endif // GC_TOOLS_GCRUN_ARGUMENTS_H
+#endif // GC_TOOLS_GC_RUN_ARGUMENTS_H

@@ -1,6 +1,6 @@
 // --calibrate: what this machine does in a second, for --costs.
-#ifndef GC_TOOLS_GCRUN_CALIBRATEMACHINE_H
-#define GC_TOOLS_GCRUN_CALIBRATEMACHINE_H
+#ifndef GC_TOOLS_GC_RUN_CALIBRATEMACHINE_H
+#define GC_TOOLS_GC_RUN_CALIBRATEMACHINE_H
 
 #include "runtime/Error.h"
 
@@ -10,4 +10,4 @@
 /// measured ops, prints it and writes it to `file`. Takes about two minutes.
 gc::runtime::Result<void> calibrateMachine(const std::string &file, int threads);
 
-#endif // GC_TOOLS_GCRUN_CALIBRATEMACHINE_H
+#endif // GC_TOOLS_GC_RUN_CALIBRATEMACHINE_H

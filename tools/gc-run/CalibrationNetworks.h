@@ -1,7 +1,7 @@
 // What --calibrate runs: small networks that together have every kind of op, in the cache and out
 // of it.
-#ifndef GC_TOOLS_GCRUN_CALIBRATIONNETWORKS_H
-#define GC_TOOLS_GCRUN_CALIBRATIONNETWORKS_H
+#ifndef GC_TOOLS_GC_RUN_CALIBRATIONNETWORKS_H
+#define GC_TOOLS_GC_RUN_CALIBRATIONNETWORKS_H
 
 #include <string>
 #include <vector>
@@ -9,4 +9,4 @@
 /// As gc IR.
 std::vector<std::string> calibrationNetworks();
 
-#endif // GC_TOOLS_GCRUN_CALIBRATIONNETWORKS_H
+#endif // GC_TOOLS_GC_RUN_CALIBRATIONNETWORKS_H

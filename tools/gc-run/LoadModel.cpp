@@ -1,7 +1,7 @@
 #include "tools/gc-run/LoadModel.h"
 
+#include "tools/flags/CudaModel.h"
 #include "tools/flags/ModelFile.h"
-#include "tools/selftest/CudaModel.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // From what the user names to a plan: a plan file as it is, IR through the compiler.
-#ifndef GC_TOOLS_GCRUN_LOADMODEL_H
-#define GC_TOOLS_GCRUN_LOADMODEL_H
+#ifndef GC_TOOLS_GC_RUN_LOADMODEL_H
+#define GC_TOOLS_GC_RUN_LOADMODEL_H
 
 #include "runtime/plan/PlanFile.h"
 #include "tools/gc-run/Arguments.h"
@@ -14,4 +14,4 @@ gc::runtime::Result<gc::runtime::PlanFile> compilePlan(const std::string &text,
 /// one is given together with compiler flags.
 gc::runtime::Result<gc::runtime::PlanFile> loadModel(Arguments &arguments);
 
-#endif // GC_TOOLS_GCRUN_LOADMODEL_H
+#endif // GC_TOOLS_GC_RUN_LOADMODEL_H

@@ -1,6 +1,6 @@
 // --selftest: the conformance suite on a device.
-#ifndef GC_TOOLS_GCRUN_SELFTEST_H
-#define GC_TOOLS_GCRUN_SELFTEST_H
+#ifndef GC_TOOLS_GC_RUN_SELFTEST_H
+#define GC_TOOLS_GC_RUN_SELFTEST_H
 
 #include "tools/gc-run/Arguments.h"
 
@@ -8,4 +8,4 @@
 /// cuda there is more to test: see tools/selftest.
 int selfTest(const Arguments &arguments);
 
-#endif // GC_TOOLS_GCRUN_SELFTEST_H
+#endif // GC_TOOLS_GC_RUN_SELFTEST_H

@@ -1,6 +1,6 @@
 // --verify: proof that recomputation changes no bit.
-#ifndef GC_TOOLS_GCRUN_VERIFYMODEL_H
-#define GC_TOOLS_GCRUN_VERIFYMODEL_H
+#ifndef GC_TOOLS_GC_RUN_VERIFYMODEL_H
+#define GC_TOOLS_GC_RUN_VERIFYMODEL_H
 
 #include "runtime/Error.h"
 #include "tools/gc-run/Arguments.h"
@@ -10,4 +10,4 @@
 /// report. Fails (run failed) where anything differs, as bad input where given a plan.
 gc::runtime::Result<void> verifyModel(Arguments &arguments);
 
-#endif // GC_TOOLS_GCRUN_VERIFYMODEL_H
+#endif // GC_TOOLS_GC_RUN_VERIFYMODEL_H

@@ -5,8 +5,8 @@
 #include "runtime/process/AtomicFile.h"
 #include "runtime/report/Sizes.h"
 #include "tools/flags/CommandLine.h"
+#include "tools/flags/CudaModel.h"
 #include "tools/selftest/CudaLowering.h"
-#include "tools/selftest/CudaModel.h"
 #include "tools/selftest/SelfTestSetup.h"
 
 #include <dlfcn.h>

@@ -3,7 +3,7 @@
 // Shapes that real networks do not have; those of the networks are assembled in ../networks.
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/cuda/codegen/AssemblePtx.h"
+#include "compiler/cuda/ptx/AssemblePtx.h"
 #include "test/compiler/cuda/products/ProductRunner.h"
 #include <gtest/gtest.h>
 

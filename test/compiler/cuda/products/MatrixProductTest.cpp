@@ -1,5 +1,5 @@
 //===- MatrixProductTest.cpp - Generated products of matrices -------------===//
-#include "compiler/cuda/kernels/ProductKernel.h"
+#include "compiler/cuda/grids/ProductKernel.h"
 #include "test/compiler/cuda/products/ProductRunner.h"
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 //===- ProductRunner.cpp - Runs generated CUDA kernels in the interpreter -===//
 #include "test/compiler/cuda/products/ProductRunner.h"
 
-#include "compiler/cuda/codegen/AssemblePtx.h"
-#include "compiler/cuda/kernels/KernelEmitter.h"
+#include "compiler/cuda/grids/GridEmitter.h"
+#include "compiler/cuda/ptx/AssemblePtx.h"
 #include "dialects/Gc.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -212,7 +212,7 @@ Outcome runOp(const std::string &text, const std::vector<Tensor> &operands,
   auto module = parseOp(session, text, shapes, symbols, op);
   if (!module)
     return outcome;
-  cuda::KernelEmitter emitter(&session.context);
+  cuda::GridEmitter emitter(&session.context);
   auto bytes = emitter.workspaceBytes(op);
   auto launches = emitter.emit(op, aliases);
   if (mlir::failed(bytes) || mlir::failed(launches)) {
@@ -264,7 +264,7 @@ size_t assembleOp(const std::string &text, const std::vector<std::vector<int64_t
     return 0;
   size_t count = 0;
   for (const cuda::DeviceModel &device : cuda::deviceModels()) {
-    cuda::KernelEmitter emitter(&session.context);
+    cuda::GridEmitter emitter(&session.context);
     if (mlir::failed(emitter.emit(op))) {
       ADD_FAILURE() << session.messages;
       return count;

@@ -2,8 +2,8 @@
 #ifndef GC_TEST_COMPILER_CUDA_PRODUCTS_PRODUCTRUNNER_H
 #define GC_TEST_COMPILER_CUDA_PRODUCTS_PRODUCTRUNNER_H
 
-#include "compiler/cuda/codegen/CompileKernels.h"
-#include "compiler/cuda/kernels/GpuKernels.h"
+#include "compiler/cuda/grids/GpuKernels.h"
+#include "compiler/cuda/ptx/CompileToPtx.h"
 #include "test/emulator/ptx/Ptx.h"
 #include <functional>
 #include <string>
@@ -57,7 +57,7 @@ Outcome runKernels(const std::vector<Tensor> &given,
                    const std::function<void(cuda::GpuKernels &)> &build);
 
 /// Runs the op in `text`, which is written like "gc.relu %a0 : (tensor<…>) -> …". Its variables
-/// stand in `symbols`. `aliases` is as for KernelEmitter::emit.
+/// stand in `symbols`. `aliases` is as for GridEmitter::emit.
 Outcome runOp(const std::string &text, const std::vector<Tensor> &operands,
               const std::vector<Tensor> &variables = {}, const std::vector<int> &aliases = {},
               const std::string &symbols = "");

@@ -1,0 +1,91 @@
+//===- LoopEmitter.cpp - Generated kernels for gc ops -------------------===//
+#include "compiler/cpu/loops/LoopEmitter.h"
+
+#include "compiler/cpu/loops/OpKernels.h"
+#include "compiler/cpu/objectcode/CompileObjectCode.h"
+#include "compiler/cpu/objectcode/LowerToHost.h"
+#include "compiler/language/EmitOp.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace gc::cpu {
+
+static LogicalResult emitOp(Operation *op, OpKernels &kernels) {
+  return emitOpOfKind(op, kernels, "the CPU");
+}
+
+LoopEmitter::LoopEmitter(MLIRContext *context, int64_t streamBytes)
+    : context(context), streamBytes(streamBytes) {
+  registerKernelDialects(*context);
+  module = ModuleOp::create(UnknownLoc::get(context));
+}
+
+bool LoopEmitter::handles(Operation *op) {
+  return isa<UpdateOpInterface, RunningStatsOp, AdvanceOp, CoefficientsOp, GradientSeedOp,
+             DropoutOp, BatchStatsOp, LayerNormOp, LayerNormGradOp, GroupNormOp, GroupNormGradOp,
+             SoftmaxOp, SoftmaxGradOp, CrossEntropyOp, CrossEntropyGradOp, AccuracyOp, MaxPoolOp,
+             MaxPoolGradOp, AvgPoolOp, AvgPoolGradOp, GlobalAvgPoolOp, GlobalAvgPoolGradOp,
+             ReduceSumOp, ReduceMeanOp, ReduceMaxOp, ReduceMaxGradOp, TransposeOp, ConcatOp,
+             SliceOp, PadOp, BroadcastOp, ClassTokenOp, EmbeddingOp, EmbeddingGradOp, FusedOp,
+             FusibleOpInterface>(op);
+}
+
+int64_t LoopEmitter::workspaceBytes(Operation *op) {
+  if (!handles(op))
+    return 0;
+  llvm::StringMap<unsigned> unused;
+  unsigned none = 0;
+  OpKernels measured(op, {}, ModuleOp(), unused, none, streamBytes);
+  return succeeded(emitOp(op, measured)) ? measured.workspaceBytes : 0;
+}
+
+FailureOr<SmallVector<KernelDispatch>> LoopEmitter::emit(Operation *op, ArrayRef<int> aliases) {
+  std::string key = keyOf(op, aliases);
+  auto found = emitted.find(key);
+  if (found != emitted.end())
+    return found->second;
+  OpKernels built(op, aliases, *module, bodies, kernels, streamBytes);
+  if (failed(emitOp(op, built)))
+    return failure();
+  emitted[key] = built.dispatches;
+  return built.dispatches;
+}
+
+KernelDispatch LoopEmitter::emitNamed(StringRef name,
+                                      llvm::function_ref<void(OpKernels &)> emitOne) {
+  OpKernels built(context, name, *module, bodies, kernels);
+  emitOne(built);
+  return built.dispatches.front();
+}
+
+KernelDispatch LoopEmitter::emitAttentionSoftmax(int64_t batch, int64_t heads, int64_t sequence) {
+  return emitNamed("attention_softmax", [&](OpKernels &kernels) {
+    addAttentionSoftmax(kernels, batch * heads * sequence, sequence);
+  });
+}
+
+KernelDispatch LoopEmitter::emitAttentionProbabilities(int64_t batch, int64_t heads,
+                                                       int64_t sequence) {
+  return emitNamed("attention_probabilities", [&](OpKernels &kernels) {
+    addAttentionProbabilities(kernels, batch * heads * sequence, sequence);
+  });
+}
+
+KernelDispatch LoopEmitter::emitAttentionScoreGradient(int64_t batch, int64_t heads,
+                                                       int64_t sequence, int64_t headSize) {
+  return emitNamed("attention_score_gradient", [&](OpKernels &kernels) {
+    addAttentionScoreGradient(kernels, batch, heads, sequence, headSize);
+  });
+}
+
+FailureOr<KernelLibrary> LoopEmitter::finish(const CodegenOptions &options) {
+  FailureOr<KernelLibrary> library = compileKernels(*module, options);
+  module = ModuleOp::create(UnknownLoc::get(context));
+  kernels = 0;
+  emitted.clear();
+  bodies.clear();
+  return library;
+}
+
+} // namespace gc::cpu

@@ -1,0 +1,130 @@
+//===- Loss.cpp - Cross entropy and accuracy ------------------------------===//
+//
+// A sample with a label outside [0, classes) is padding: the runtime checks labels when it loads
+// them, so that only the negative ones of a short last batch are left.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/cpu/loops/OpKernels.h"
+#include "compiler/language/Formulas.h"
+
+using namespace mlir;
+
+namespace gc::cpu {
+namespace {
+
+/// How many samples are not padding, at least 1 so that an empty batch divides by something.
+Expr countSamples(KernelBuilder &k, Value labels, int64_t rows, int64_t classes) {
+  SmallVector<Expr> count =
+      k.loop(k.index(0), k.index(rows), 1, {k.i32(0)}, [&](Expr row, ArrayRef<Expr> carried) {
+        Expr counts = isSample(k, k.load(labels, {row}), classes);
+        return SmallVector<Expr>{carried[0] + k.widen(counts, k.builder.getI32Type())};
+      });
+  return k.toFloat(k.maximum(count[0], k.i32(1)));
+}
+
+/// The sum of an array in its order.
+Expr sumInOrder(KernelBuilder &k, Value array, int64_t size) {
+  return k.loop(k.index(0), k.index(size), 1, {k.f32(0)}, [&](Expr i, ArrayRef<Expr> carried) {
+    return SmallVector<Expr>{carried[0] + k.load(array, {i})};
+  })[0];
+}
+
+} // namespace
+
+// loss = mean over samples of (logsumexp(logits) - logits[label])
+LogicalResult emitCrossEntropy(CrossEntropyOp op, OpKernels &kernels) {
+  auto shape = cast<RankedTensorType>(op.getLogits().getType()).getShape();
+  int64_t rows = shape[0], classes = shape[1];
+  kernels.add(
+      "rows", {kernels.operand(0), kernels.operand(1), kernels.result(1), kernels.scratch({rows})},
+      rows, grainOf(4 * classes),
+      [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
+        k.loop(begin, end, [&](Expr row) {
+          Expr largest = k.maximumOfColumns(classes, [&](const Columns &columns) {
+            return k.load(buffers[0], {row}, columns, -std::numeric_limits<double>::infinity());
+          });
+          Expr shift = k.splat(largest);
+          Expr sum = k.sumColumns(classes, [&](const Columns &columns) {
+            return k.exp(k.load(buffers[0], {row}, columns) - shift);
+          });
+          Expr logsumexp = largest + k.log(sum);
+          k.store(logsumexp, buffers[2], {row});
+          Expr label = k.load(buffers[1], {row});
+          Expr loss = logsumexp - k.load(buffers[0], {row, classOf(k, label, classes)});
+          k.store(k.select(isSample(k, label, classes), loss, k.f32(0)), buffers[3], {row});
+        });
+      });
+  kernels.add("mean", {kernels.operand(1), kernels.scratch({rows}), kernels.result(0)}, 1, 1,
+              [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
+                k.loop(begin, end, [&](Expr) {
+                  Expr count = countSamples(k, buffers[0], rows, classes);
+                  k.store(sumInOrder(k, buffers[1], rows) / count, buffers[2], {});
+                });
+              });
+  return success();
+}
+
+// dlogits = dloss / samples * (exp(logits - logsumexp) - onehot(label)), 0 for padding.
+LogicalResult emitCrossEntropyGrad(CrossEntropyGradOp op, OpKernels &kernels) {
+  auto shape = cast<RankedTensorType>(op.getLogits().getType()).getShape();
+  int64_t rows = shape[0], classes = shape[1];
+  kernels.add("",
+              {kernels.operand(0), kernels.operand(1), kernels.operand(2), kernels.operand(3),
+               kernels.result(0)},
+              rows, grainOf(4 * classes),
+              [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
+                Expr scale = k.load(buffers[3], {}) / countSamples(k, buffers[1], rows, classes);
+                k.loop(begin, end, [&](Expr row) {
+                  Expr label = k.load(buffers[1], {row});
+                  Expr counts = isSample(k, label, classes);
+                  Expr factor = k.splat(k.select(counts, scale, k.f32(0)));
+                  Expr shift = k.splat(k.load(buffers[2], {row}));
+                  k.forColumns(classes, [&](const Columns &columns) {
+                    Expr probability = k.exp(k.load(buffers[0], {row}, columns) - shift);
+                    k.store(factor * probability, buffers[4], {row}, columns);
+                  });
+                  k.when(counts, [&] {
+                    Expr at = classOf(k, label, classes);
+                    k.store(k.load(buffers[4], {row, at}) - scale, buffers[4], {row, at});
+                  });
+                });
+              });
+  return success();
+}
+
+// A sample is right when no earlier logit is as large as the label's and no later one larger.
+LogicalResult emitAccuracy(AccuracyOp op, OpKernels &kernels) {
+  auto shape = cast<RankedTensorType>(op.getLogits().getType()).getShape();
+  int64_t rows = shape[0], classes = shape[1];
+  kernels.add(
+      "rows", {kernels.operand(0), kernels.operand(1), kernels.scratch({rows})}, rows,
+      grainOf(classes), [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
+        k.loop(begin, end, [&](Expr row) {
+          Expr label = k.load(buffers[1], {row});
+          Expr at = classOf(k, label, classes);
+          Expr logit = k.load(buffers[0], {row, at});
+          auto countFrom = [&](Expr first, Expr last, Expr count,
+                               llvm::function_ref<Expr(Expr)> beats) {
+            return k.loop(first, last, 1, {count}, [&](Expr c, ArrayRef<Expr> carried) {
+              Expr beaten = beats(k.load(buffers[0], {row, c}));
+              return SmallVector<Expr>{carried[0] + k.widen(beaten, k.builder.getI32Type())};
+            })[0];
+          };
+          Expr beaten =
+              countFrom(k.index(0), at, k.i32(0), [&](Expr other) { return other >= logit; });
+          beaten = countFrom(at + 1, k.index(classes), beaten,
+                             [&](Expr other) { return other > logit; });
+          // A NaN beats nothing and is beaten by nothing: it is never right.
+          Expr isRight = (beaten == k.i32(0)) & isSample(k, label, classes) & (logit == logit);
+          k.store(k.select(isRight, k.f32(1), k.f32(0)), buffers[2], {row});
+        });
+      });
+  kernels.add("sum", {kernels.scratch({rows}), kernels.result(0)}, 1, 1,
+              [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
+                k.loop(begin, end,
+                       [&](Expr) { k.store(sumInOrder(k, buffers[0], rows), buffers[1], {}); });
+              });
+  return success();
+}
+
+} // namespace gc::cpu

@@ -1,0 +1,93 @@
+//===- GridEmitter.cpp - Generated CUDA kernels for gc ops --------------===//
+#include "compiler/cuda/grids/GridEmitter.h"
+
+#include "compiler/cuda/grids/Columns.h"
+#include "compiler/language/EmitOp.h"
+#include "compiler/target/Products.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace gc::cuda {
+
+static LogicalResult emitOp(Operation *op, GpuKernels &kernels) {
+  if (auto convolution = convolutionCommand(op))
+    return emitConvolution(op, *convolution, kernels);
+  if (auto product = matMulCommand(op))
+    return emitProduct(op, *product, kernels);
+  if (auto attention = dyn_cast<AttentionOp>(op))
+    return emitAttention(attention, kernels);
+  if (auto attention = dyn_cast<AttentionGradOp>(op))
+    return emitAttentionGrad(attention, kernels);
+  return emitOpOfKind(op, kernels, "CUDA");
+}
+
+// db[c] = sum over rows of dy[row][c], the second result of a convolution's filter gradient, or the
+// second accumulator.
+static void addBiasGradient(Operation *op, GpuKernels &kernels) {
+  auto accumulating = dyn_cast<AccumulateProductOp>(op);
+  Operation *product = accumulating ? accumulating.getProduct() : op;
+  int64_t channels = elementCount(product->getResult(1).getType());
+  int64_t rows = elementCount(product->getOperand(1).getType()) / channels;
+  BufferUse result = accumulating
+                         ? kernels.variable(1, {channels}, Float32Type::get(op->getContext()))
+                         : kernels.result(1);
+  addSumOverRows(kernels, "bias", kernels.operand(1, {rows, channels}), result, accumulating);
+}
+
+OwningOpRef<ModuleOp> makeKernelModule(MLIRContext *context, KernelModule &built) {
+  context->loadDialect<arith::ArithDialect, gpu::GPUDialect, math::MathDialect,
+                       memref::MemRefDialect, scf::SCFDialect, vector::VectorDialect>();
+  OpBuilder builder(context);
+  Location location = builder.getUnknownLoc();
+  OwningOpRef<ModuleOp> owned = ModuleOp::create(location);
+  built.module = *owned;
+  builder.setInsertionPointToStart(owned->getBody());
+  built.kernels = gpu::GPUModuleOp::create(builder, location, "kernels");
+  return owned;
+}
+
+GridEmitter::GridEmitter(MLIRContext *context) : owned(makeKernelModule(context, built)) {}
+
+FailureOr<int64_t> GridEmitter::workspaceBytes(Operation *op) {
+  std::string key = keyOf(op, {});
+  auto found = measured.find(key);
+  if (found != measured.end())
+    return found->second;
+  KernelModule none;
+  GpuKernels kernels(op, {}, none);
+  if (failed(emitOp(op, kernels)))
+    return failure();
+  measured[key] = kernels.workspaceBytes;
+  return kernels.workspaceBytes;
+}
+
+int64_t GridEmitter::biasGradientWorkspace(Operation *op) {
+  KernelModule none;
+  GpuKernels kernels(op, {}, none);
+  addBiasGradient(op, kernels);
+  return kernels.workspaceBytes;
+}
+
+SmallVector<KernelLaunch> GridEmitter::emitBiasGradient(Operation *op) {
+  GpuKernels kernels(op, {}, built);
+  addBiasGradient(op, kernels);
+  return kernels.launches;
+}
+
+FailureOr<SmallVector<KernelLaunch>> GridEmitter::emit(Operation *op, ArrayRef<int> aliases) {
+  std::string key = keyOf(op, aliases);
+  auto found = emitted.find(key);
+  if (found != emitted.end())
+    return found->second;
+  GpuKernels kernels(op, aliases, built);
+  if (failed(emitOp(op, kernels)))
+    return failure();
+  emitted[key] = kernels.launches;
+  return kernels.launches;
+}
+
+} // namespace gc::cuda

@@ -1,0 +1,71 @@
+//===- ProductKernel.h - Products of matrices and what follows them -------===//
+#ifndef GC_COMPILER_CUDA_GRIDS_PRODUCTKERNEL_H
+#define GC_COMPILER_CUDA_GRIDS_PRODUCTKERNEL_H
+
+#include "compiler/cuda/grids/GpuKernels.h"
+#include "compiler/cuda/grids/TileProduct.h"
+
+namespace gc::cuda {
+
+/// How a product is cut into blocks. Where its tiles are too few for a GPU, the depth is cut too:
+/// the blocks' sums meet in the workspace, and are added up in order by a second kernel.
+struct ProductCut {
+  TileShape tile;
+  int64_t splits = 1;
+  int64_t chunk = 0; // depth of a split, a multiple of the tile's; the last may have less
+};
+
+/// All tiles that there are kernels for.
+llvm::ArrayRef<TileShape> tileShapes();
+/// The tile with at most so many splits.
+ProductCut cutDepth(const TileShape &tile, int64_t depth, int64_t splits);
+/// The one of least time on a large GPU, by an estimate. Depends on the shape alone.
+ProductCut cutProduct(int64_t batch, int64_t rows, int64_t columns, int64_t depth);
+
+/// c = activation(scale * a * b + bias + residual), or c += that.
+struct ProductKernel {
+  int64_t batch = 1, rows = 0, columns = 0, depth = 0;
+  double flops = 0;
+
+  BufferUse a, b, c; // by one index each
+  std::optional<BufferUse> bias, residual;
+  float scale = 1;
+  plan::Activation activation = plan::Activation_None;
+  bool accumulate = false;
+
+  using Operand =
+      std::function<TileOperand(GpuBuilder &, const TileShape &, mlir::Value buffer, Expr batch)>;
+  Operand left, right;
+
+  /// Where an element of c is; `isThere` is null where all are.
+  struct Place {
+    Expr index, isThere;
+  };
+  std::function<Place(GpuBuilder &, Expr batch, Expr row, Expr column)> place;
+  /// Where c's first element is in its buffer. The residual's is the first of its own.
+  int64_t offset = 0;
+  /// Four columns from a multiple of four on are neighbours in c, at a multiple of four.
+  bool inVectors = false;
+  /// Depth of one of the batch, at most `depth`; null: all have the same.
+  std::function<Expr(GpuBuilder &, Expr batch)> depthOf;
+};
+
+/// Adds its kernels. The residual may be in c's bytes.
+void addProduct(GpuKernels &kernels, const ProductKernel &product);
+void addProduct(GpuKernels &kernels, const ProductKernel &product, const ProductCut &cut);
+
+/// The kernel of a matrix product whose buffers the caller names. Of the views only offsets count.
+ProductKernel matrixProduct(const plan::MatMulT &product);
+
+/// The buffers of a convolution by their roles: which are read and which written is the direction's
+/// to say. By one index each.
+struct ConvolutionUses {
+  BufferUse input, filter, output;
+  std::optional<BufferUse> bias, residual;
+};
+void addConvolution(GpuKernels &kernels, const plan::ConvolutionT &convolution,
+                    const ConvolutionUses &uses);
+
+} // namespace gc::cuda
+
+#endif // GC_COMPILER_CUDA_GRIDS_PRODUCTKERNEL_H

@@ -1,0 +1,23 @@
+//===- ArgumentAccess.h - What a kernel does with its arguments -------------===//
+#ifndef GC_COMPILER_LANGUAGE_ARGUMENTACCESS_H
+#define GC_COMPILER_LANGUAGE_ARGUMENTACCESS_H
+
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace gc::kernels {
+
+struct ArgumentAccess {
+  /// Looks at what was there before. A kernel whose text stores to an argument before it first
+  /// loads from it (a sum that starts at zero) only reads what it wrote itself, and does not count.
+  bool reads = false;
+  bool writes = false;
+};
+
+/// Of the first `count` arguments of a kernel, read off its loads and stores. An op whose effect is
+/// unknown counts as both.
+llvm::SmallVector<ArgumentAccess> argumentAccess(mlir::FunctionOpInterface kernel, unsigned count);
+
+} // namespace gc::kernels
+
+#endif // GC_COMPILER_LANGUAGE_ARGUMENTACCESS_H

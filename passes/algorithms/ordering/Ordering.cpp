@@ -1,0 +1,306 @@
+// What is alive depends only on the set of ops that have run, not on their order. So partial orders
+// that ran the same ops compete, and a beam search over such sets, one op at a time, comes close to
+// the best order of graphs that are mostly long and narrow, as training steps are.
+//
+// An op that makes nothing larger now never will: as more ops have run, more of its operands die
+// with it. Such ops (updates, what is written in place) run as soon as they can, without a choice.
+//
+// Most of the order that is found is no better than the given one, only different. So a last search
+// looks for the order with no higher peaks that differs least.
+#include "passes/algorithms/ordering/Ordering.h"
+#include "passes/algorithms/ordering/OrderingPhase.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_set>
+
+namespace gc {
+namespace {
+
+Bytes larger(const Bytes &a, const Bytes &b) {
+  return {std::max(a[Kept], b[Kept]), std::max(a[MadeAgain], b[MadeAgain])};
+}
+bool isWithin(const Bytes &bytes, const Bytes &limits) { return larger(bytes, limits) == limits; }
+int64_t sum(const Bytes &bytes) { return bytes[Kept] + bytes[MadeAgain]; }
+
+/// What running an op changes.
+struct Effect {
+  Bytes during = {}; // what is alive then
+  Bytes after = {};  // more than before
+};
+
+/// What a search makes small: the peaks, and then live bytes over all ops, or pairs of ops that are
+/// not in the given order.
+struct Score {
+  int64_t peaks = 0, rest = 0;
+  auto operator<=>(const Score &) const = default;
+};
+
+/// A set of ops that have run.
+struct State {
+  std::vector<int> uses;    // of each value, that have not run
+  std::vector<int> waiting; // of each op, that it must follow and have not run; -1: has run
+  std::vector<int> ready;   // ops, in their given order
+  Bytes live = {}, peaks = {};
+  Score score;
+  uint64_t hash = 0;
+  int history = -1;
+};
+
+// Spreads the bits of a small number, so that sums of a few tell sets apart.
+uint64_t mix(uint64_t x) {
+  x = (x + 1) * 0x9e3779b97f4a7c15u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+class Search {
+public:
+  explicit Search(const Phase &phase)
+      : phase(phase), // as wide as a few hundredths of a second allow
+        width(std::clamp<size_t>(8000 / std::max<size_t>(1, phase.ops.size()), 16, 64)) {}
+
+  /// An order with small peaks, of which those below `base` count as equal; what is kept stays
+  /// within `limit`. Empty where none is found.
+  std::vector<int> findLeast(const Bytes &base, int64_t limit) {
+    return find([&](const State &state, size_t parent) { addAll(state, parent, base, limit); });
+  }
+
+  /// The order nearest to the given one among those within the limits; empty where none is found.
+  std::vector<int> findNear(const Bytes &limits) {
+    return find([&](const State &state, size_t parent) { addNear(state, parent, limits); });
+  }
+
+  Bytes peaksOf(const std::vector<int> &order) {
+    State state = initial();
+    for (int op : order)
+      run(state, op, effectOf(state, op));
+    return state.peaks;
+  }
+
+private:
+  struct Candidate {
+    size_t parent;
+    int op;
+    Effect effect;
+    Score score;
+  };
+  struct Step {
+    int previous, op;
+  };
+
+  State initial() const {
+    State state;
+    for (const Phase::Value &value : phase.values)
+      state.uses.push_back(value.uses);
+    for (size_t i = 0; i < phase.ops.size(); ++i) {
+      state.waiting.push_back(phase.ops[i].waiting);
+      if (phase.ops[i].waiting == 0)
+        state.ready.push_back(static_cast<int>(i));
+    }
+    state.live = phase.live;
+    return state;
+  }
+
+  // Whether the value is there only for the op that runs next: then what dies there.
+  bool diesAt(const State &state, int index, Retained what) const {
+    const Phase::Value &value = phase.values[index];
+    if (what == MadeAgain && value.outside)
+      return true;
+    return state.uses[index] == 1 && !value.untilEnd && (what == MadeAgain || !value.after);
+  }
+
+  Effect effectOf(const State &state, int index) {
+    const Phase::Op &op = phase.ops[index];
+    Effect effect;
+    for (Retained what : retained) {
+      int64_t during = op.workspace, after = 0;
+      for (int result : op.results) {
+        const Phase::Value &value = phase.values[result];
+        during += value.bytes;
+        if (value.uses || value.untilEnd || (what == Kept && value.after))
+          after += value.bytes;
+      }
+      for (int operand : op.operands) {
+        const Phase::Value &value = phase.values[operand];
+        if (what == MadeAgain && value.outside)
+          during += value.bytes;
+        else if (diesAt(state, operand, what))
+          after -= value.bytes;
+      }
+      taken.clear();
+      int placed = -1;
+      for (auto [result, operand] : op.inPlace)
+        if (result != placed && diesAt(state, operand, what) &&
+            std::find(taken.begin(), taken.end(), operand) == taken.end()) {
+          taken.push_back(operand);
+          placed = result;
+          during -= phase.values[operand].bytes;
+        }
+      effect.during[what] = state.live[what] + during;
+      effect.after[what] = after;
+    }
+    return effect;
+  }
+
+  void run(State &state, int index, const Effect &effect) {
+    const Phase::Op &op = phase.ops[index];
+    state.peaks = larger(state.peaks, effect.during);
+    for (Retained what : retained)
+      state.live[what] += effect.after[what];
+    state.hash += mix(static_cast<uint64_t>(index));
+    state.waiting[index] = -1;
+    for (int value : op.operands)
+      --state.uses[value];
+    state.ready.erase(std::find(state.ready.begin(), state.ready.end(), index));
+    for (int next : op.next)
+      if (--state.waiting[next] == 0)
+        state.ready.insert(std::lower_bound(state.ready.begin(), state.ready.end(), next), next);
+  }
+
+  template <typename Add> std::vector<int> find(Add add) {
+    std::vector<Step> steps;
+    std::vector<State> beam{initial()}, next;
+    std::unordered_set<uint64_t> seen;
+    for (size_t done = 0; done < phase.ops.size(); ++done) {
+      candidates.clear();
+      for (size_t s = 0; s < beam.size(); ++s)
+        add(beam[s], s);
+      if (candidates.empty())
+        return {};
+      std::stable_sort(candidates.begin(), candidates.end(),
+                       [](const Candidate &a, const Candidate &b) { return a.score < b.score; });
+      next.clear();
+      seen.clear();
+      for (const Candidate &candidate : candidates) {
+        if (next.size() == width)
+          break;
+        const State &parent = beam[candidate.parent];
+        if (!seen.insert(parent.hash + mix(static_cast<uint64_t>(candidate.op))).second)
+          continue;
+        next.push_back(parent);
+        run(next.back(), candidate.op, candidate.effect);
+        next.back().score = candidate.score;
+        next.back().history = static_cast<int>(steps.size());
+        steps.push_back({parent.history, candidate.op});
+      }
+      std::swap(beam, next);
+    }
+    std::vector<int> order;
+    for (int i = beam.front().history; i >= 0; i = steps[i].previous)
+      order.push_back(steps[i].op);
+    std::reverse(order.begin(), order.end());
+    return order;
+  }
+
+  // All ops that could run next; if there is one that costs nothing, only the one that frees most.
+  void addAll(const State &state, size_t parent, const Bytes &base, int64_t limit) {
+    size_t first = candidates.size();
+    Bytes peaks = larger(state.peaks, base);
+    std::optional<Candidate> free;
+    for (int op : state.ready) {
+      Effect effect = effectOf(state, op);
+      if (effect.during[Kept] > limit)
+        continue;
+      Score score{sum(larger(peaks, effect.during)), state.score.rest + sum(effect.during)};
+      candidates.push_back({parent, op, effect, score});
+      if (isWithin(effect.after, {0, 0}) && isWithin(effect.during, peaks) &&
+          (!free || sum(effect.after) < sum(free->effect.after)))
+        free = candidates.back();
+    }
+    if (free) {
+      candidates.resize(first);
+      candidates.push_back(*free);
+    }
+  }
+
+  void addNear(const State &state, size_t parent, const Bytes &limits) {
+    int op = 0;
+    int64_t passed = 0; // ops that are left behind
+    for (int ready : state.ready) {
+      for (; op < ready; ++op)
+        passed += state.waiting[op] >= 0;
+      Effect effect = effectOf(state, ready);
+      if (isWithin(effect.during, limits))
+        candidates.push_back({parent, ready, effect, {0, state.score.rest + passed}});
+    }
+  }
+
+  const Phase &phase;
+  size_t width;
+  std::vector<Candidate> candidates;
+  std::vector<int> taken;
+};
+
+/// A phase with the order it has, or a better one.
+class PhaseOrder {
+public:
+  explicit PhaseOrder(Phase given) : phase(std::move(given)), search(phase) {
+    for (size_t i = 0; i < phase.ops.size(); ++i)
+      order.push_back(static_cast<int>(i));
+    best = search.peaksOf(order);
+  }
+  PhaseOrder(const PhaseOrder &) = delete;
+
+  const Bytes &peaks() const { return best; }
+
+  /// Looks for an order with smaller peaks, where those below `base` do not count.
+  void improve(const Bytes &base, int64_t limit) {
+    if (isWithin(best, base))
+      return;
+    std::vector<int> found = search.findLeast(base, limit);
+    if (found.empty())
+      return;
+    Bytes reached = search.peaksOf(found);
+    if (sum(larger(reached, base)) >= sum(larger(best, base)))
+      return;
+    order = std::move(found);
+    best = reached;
+  }
+
+  /// An order near the given one, within limits that the best one keeps.
+  std::vector<int> within(const Bytes &limits) {
+    std::vector<int> near = search.findNear(limits);
+    return near.empty() ? order : near;
+  }
+
+private:
+  Phase phase;
+  Search search;
+  std::vector<int> order;
+  Bytes best;
+};
+
+} // namespace
+
+OrderPeaks peaksOf(const StepGraph &graph, const std::vector<int> &order) {
+  int seed = firstBackward(graph), ops = static_cast<int>(graph.ops.size());
+  ExtraEdges none(graph.ops.size());
+  Phase forward = makePhase(graph, none, 0, seed), backward = makePhase(graph, none, seed, ops);
+  std::vector<int> first(order.begin(), order.begin() + seed), second;
+  for (int i = seed; i < ops; ++i)
+    second.push_back(order[i] - seed);
+  Bytes peaks = larger(Search(forward).peaksOf(first), Search(backward).peaksOf(second));
+  return {peaks[Kept], peaks[MadeAgain]};
+}
+
+std::vector<int> orderForMemory(const StepGraph &graph, const ExtraEdges &before) {
+  int seed = firstBackward(graph), ops = static_cast<int>(graph.ops.size());
+  PhaseOrder forward(makePhase(graph, before, 0, seed));
+  PhaseOrder backward(makePhase(graph, before, seed, ops));
+  // The larger first: the other may need as much without harm.
+  bool forwardFirst = forward.peaks() > backward.peaks();
+  PhaseOrder &first = forwardFirst ? forward : backward;
+  PhaseOrder &second = forwardFirst ? backward : forward;
+  int64_t limit = first.peaks()[Kept];
+  first.improve({0, 0}, limit);
+  second.improve(first.peaks(), limit);
+  Bytes limits = larger(first.peaks(), second.peaks());
+  std::vector<int> order = forward.within(limits);
+  for (int op : backward.within(limits))
+    order.push_back(seed + op);
+  return order;
+}
+
+} // namespace gc

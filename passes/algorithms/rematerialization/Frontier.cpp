@@ -1,0 +1,432 @@
+// The search behind frontier(): from keeping everything downwards, rung by rung. At each rung the
+// decision that frees most per second is taken, found by simulating the whole schedule; then what
+// turned out not to be needed is kept after all.
+#include "passes/algorithms/rematerialization/Frontier.h"
+
+#include "passes/algorithms/rematerialization/ExactRemat.h"
+#include "passes/algorithms/rematerialization/RematBounds.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace gc {
+namespace {
+
+// Those that no other plan beats in both peak and time, by falling peak.
+std::vector<RematPlan> pareto(std::vector<RematPlan> found) {
+  std::sort(found.begin(), found.end(), [](const RematPlan &a, const RematPlan &b) {
+    return a.peak != b.peak ? a.peak < b.peak : a.seconds < b.seconds;
+  });
+  std::vector<RematPlan> best; // by rising peak, falling time
+  for (RematPlan &plan : found)
+    if (best.empty() || plan.seconds < best.back().seconds)
+      best.push_back(std::move(plan));
+  std::reverse(best.begin(), best.end());
+  return best;
+}
+
+class Search {
+public:
+  Search(const StepGraph &graph, const FrontierOptions &options)
+      : graph(graph), options(options), scheduler(graph), saved(savedValues(graph)),
+        isSaved(graph.values.size(), 0) {
+    int64_t total = 0;
+    for (int value : saved) {
+      total += graph.values[value].bytes;
+      isSaved[value] = 1;
+    }
+    // Statistics and the like: nobody is helped by their few bytes.
+    for (size_t v = 0; v < graph.values.size(); ++v)
+      if (canDrop(graph, static_cast<int>(v)) && graph.values[v].bytes * 4096 >= total)
+        decidable.push_back(static_cast<int>(v));
+    for (size_t v = 0; v < graph.values.size(); ++v)
+      secondsToFree.push_back(graph.values[v].producer < 0 ? 0 : ownSeconds(static_cast<int>(v)));
+  }
+
+  std::vector<RematPlan> run() {
+    move(retainSaved(graph));
+    int64_t top = current.peak;
+    if (top <= peakLowerBound(graph) || decidable.empty())
+      return pareto(std::move(found));
+    std::vector<RematPlan> starts = checkpointPlans();
+    int64_t floor = top;
+    for (const RematPlan &plan : starts)
+      floor = std::min(floor, plan.peak);
+
+    // Equal ratios: what matters is the part that a plan saves of what is left.
+    auto targetOf = [&](int rung) {
+      double part = static_cast<double>(rung) / options.rungs;
+      return static_cast<int64_t>(top * std::pow(static_cast<double>(floor) / top, part));
+    };
+    // Down: the cheapest decisions first.
+    move(retainSaved(graph));
+    for (int rung = 1; rung <= options.rungs; ++rung) {
+      int64_t target = targetOf(rung);
+      if (rung % 4 == 1)
+        refreshSeconds();
+      if (!descend(target)) {
+        // Stuck: go on from the fastest known plan that fits.
+        const RematPlan *best = fastest(found, target);
+        if (!best)
+          break;
+        move(best->retention);
+      }
+      improve(target);
+      if (const RematPlan *other = fastest(starts, target);
+          other && other->seconds < 1.1 * current.seconds) {
+        RematPlan before = current;
+        move(other->retention);
+        improve(target);
+        if (before.seconds <= current.seconds)
+          move(before.retention);
+      }
+    }
+    // And up again: what smaller plans have found is a beginning for larger ones.
+    for (int rung = options.rungs; rung > 0; --rung)
+      if (const RematPlan *best = fastest(found, targetOf(rung))) {
+        move(best->retention);
+        improve(targetOf(rung));
+      }
+    return pareto(std::move(found));
+  }
+
+private:
+  struct Outcome {
+    int64_t peak = 0;
+    double seconds = 0, recomputeSeconds = 0;
+    double excess = 0; // bytes above the target, the mean over the step
+  };
+
+  Outcome evaluate(const std::vector<Retention> &retention, int64_t target) {
+    const Schedule &schedule = scheduler.build(retention);
+    if (!schedule.valid()) {
+      constexpr double never = std::numeric_limits<double>::infinity();
+      return {std::numeric_limits<int64_t>::max(), never, never, never};
+    }
+    lives.analyse(scheduler.flat(), schedule);
+    Outcome outcome{lives.peak(), lives.seconds(), lives.recomputeSeconds(), 0};
+    for (int64_t live : lives.live())
+      outcome.excess += static_cast<double>(std::max<int64_t>(0, live - target));
+    outcome.excess /= static_cast<double>(lives.live().size());
+    return outcome;
+  }
+
+  // Makes this the present plan, and notes where each value is away.
+  void move(std::vector<Retention> retention) {
+    Outcome outcome = evaluate(retention, 0);
+    current = {std::move(retention), nullptr, outcome.peak, outcome.seconds,
+               outcome.recomputeSeconds};
+    live = lives.live();
+    const Schedule &schedule = scheduler.last();
+    away.assign(graph.values.size(), {});
+    back.assign(graph.values.size(), {});
+    const FlatGraph &flat = scheduler.flat();
+    for (int place = 0; place < schedule.size(); ++place) {
+      const FlatGraph::Op &op = flat.ops[schedule.op(place)];
+      bool backward = op.backward || schedule.recomputed(place);
+      auto touch = [&](int value) {
+        if (!backward) {
+          away[value].begin = place;
+          return;
+        }
+        if (away[value].end < 0)
+          away[value].end = back[value].begin = place;
+        back[value].end = place;
+      };
+      for (int value : flat.list(op.operands))
+        touch(value);
+      for (int value : flat.list(op.results))
+        touch(value);
+    }
+    if (!found.empty() && found.back().peak == current.peak &&
+        found.back().seconds == current.seconds)
+      return;
+    found.push_back(current);
+    if (std::find(current.retention.begin(), current.retention.end(), Retention::Forget) !=
+        current.retention.end())
+      recordHeld(schedule);
+  }
+
+  // Forgotten where that is needed, and only there.
+  void recordHeld(const Schedule &schedule) {
+    auto held =
+        std::make_shared<Schedule>(holdWhereItFits(scheduler.flat(), schedule, live, current.peak));
+    lives.analyse(scheduler.flat(), *held);
+    found.push_back(
+        {current.retention, held, lives.peak(), lives.seconds(), lives.recomputeSeconds()});
+  }
+
+  static const RematPlan *fastest(const std::vector<RematPlan> &plans, int64_t target) {
+    const RematPlan *best = nullptr;
+    for (const RematPlan &plan : plans)
+      if (plan.peak <= target && (!best || plan.seconds < best->seconds))
+        best = &plan;
+    return best;
+  }
+
+  //===--- freeing ---===//
+
+  // The ways to hold less of a value.
+  std::vector<std::vector<Retention>> waysToFree(int value) {
+    std::vector<std::vector<Retention>> ways;
+    const std::vector<Retention> &now = current.retention;
+    if (now[value] == Retention::Forget)
+      return ways;
+    ways.push_back(now);
+    ways.back()[value] = now[value] == Retention::Keep ? Retention::Drop : Retention::Forget;
+    if (now[value] != Retention::Keep)
+      return ways;
+    // Another form of the same: keep what it is made from instead, where that dies otherwise.
+    int64_t bytes = 0;
+    std::vector<Retention> instead = ways.front();
+    for (int operand : graph.ops[graph.values[value].producer].operands)
+      if (canDrop(graph, operand) && !isSaved[operand] && now[operand] == Retention::Drop) {
+        instead[operand] = Retention::Keep;
+        bytes += graph.values[operand].bytes;
+      }
+    if (bytes > 0 && bytes < graph.values[value].bytes)
+      ways.push_back(std::move(instead));
+    return ways;
+  }
+
+  struct Candidate {
+    double estimate; // bytes above the target that go, per second
+    int value;
+  };
+
+  // What freeing a value might gain, without building a schedule: the bytes above the target where
+  // it would be away, by the seconds that it took when last looked at.
+  double estimate(int value, int64_t target) const {
+    const Gap &gap = current.retention[value] == Retention::Keep ? away[value] : back[value];
+    int64_t bytes = graph.values[value].bytes, sum = 0;
+    for (int place = gap.begin; place < gap.end; ++place)
+      sum += std::clamp<int64_t>(live[place] - target, 0, bytes);
+    return static_cast<double>(sum) / static_cast<double>(live.size()) /
+           std::max(1e-9, secondsToFree[value]);
+  }
+
+  // Looks at every value that could be dropped: what was dear may have become cheap.
+  void refreshSeconds() {
+    for (int value : decidable)
+      if (current.retention[value] == Retention::Keep) {
+        std::vector<Retention> next = current.retention;
+        next[value] = Retention::Drop;
+        secondsToFree[value] = evaluate(next, 0).seconds - current.seconds;
+      }
+  }
+
+  // One decision after the other, the best first: those that look best are looked at exactly, until
+  // none of the others can look better. Dropped values are forgotten only when nothing can be
+  // dropped: coming back for each use is dear.
+  bool descend(int64_t target) {
+    while (current.peak > target)
+      if (!freeOne(target, Retention::Keep) && !freeOne(target, Retention::Drop))
+        return false;
+    return true;
+  }
+
+  bool freeOne(int64_t target, Retention from) {
+    std::vector<Candidate> candidates;
+    for (int value : decidable) {
+      if (current.retention[value] == from)
+        if (double rate = estimate(value, target); rate > 0)
+          candidates.push_back({rate, value});
+    }
+    std::sort(candidates.begin(), candidates.end(),
+              [](const Candidate &a, const Candidate &b) { return a.estimate > b.estimate; });
+    double before = evaluate(current.retention, target).excess;
+    double bestRate = 0;
+    std::vector<Retention> best;
+    size_t looked = 0;
+    for (const Candidate &candidate : candidates) {
+      if (bestRate > 0 && (candidate.estimate < bestRate || looked >= options.looks))
+        break;
+      ++looked;
+      for (std::vector<Retention> &way : waysToFree(candidate.value)) {
+        Outcome outcome = evaluate(way, target);
+        double seconds = std::max(1e-9, outcome.seconds - current.seconds);
+        secondsToFree[candidate.value] = seconds;
+        double rate = (before - outcome.excess) / seconds;
+        if (rate > bestRate) {
+          bestRate = rate;
+          best = std::move(way);
+        }
+      }
+    }
+    if (best.empty())
+      return false;
+    move(std::move(best));
+    return true;
+  }
+
+  //===--- holding ---===//
+
+  // Bytes by which holding a value where it is away now would exceed the target.
+  int64_t overshoot(int value, int64_t target) const {
+    int64_t most = 0;
+    for (int place = away[value].begin; place < away[value].end; ++place)
+      most = std::max(most, live[place]);
+    return std::max<int64_t>(0, most + graph.values[value].bytes - target);
+  }
+
+  double ownSeconds(int value) const { return graph.ops[graph.values[value].producer].seconds; }
+
+  bool take(std::vector<Retention> next, int64_t target) {
+    Outcome outcome = evaluate(next, target);
+    if (outcome.peak > target || outcome.seconds >= current.seconds)
+      return false;
+    move(std::move(next));
+    return true;
+  }
+
+  // Holds values after all where that fits, the dearest first; else instead of others that cost
+  // less.
+  void improve(int64_t target) {
+    std::vector<std::pair<double, int>> dear; // seconds per byte
+    double cheapest = std::numeric_limits<double>::infinity();
+    for (int value : decidable) {
+      double ratio = ownSeconds(value) / static_cast<double>(graph.values[value].bytes + 1);
+      if (current.retention[value] != Retention::Keep && away[value].end >= 0)
+        dear.push_back({ratio, value});
+      else if (current.retention[value] == Retention::Keep && isSaved[value])
+        cheapest = std::min(cheapest, ratio);
+    }
+    std::sort(dear.rbegin(), dear.rend());
+    size_t exchanges = options.exchanges;
+    for (auto [ratio, value] : dear) {
+      std::vector<Retention> next = current.retention;
+      if (next[value] == Retention::Forget) {
+        next[value] = Retention::Drop;
+        take(next, target);
+        next = current.retention;
+      }
+      if (next[value] == Retention::Keep)
+        continue;
+      int64_t over = overshoot(value, target);
+      next[value] = Retention::Keep;
+      if (over == 0)
+        take(std::move(next), target);
+      else if (exchanges > 0 && ratio > cheapest)
+        exchange(next, value, over, target, exchanges);
+    }
+  }
+
+  // Lets one other value go so that `value`, kept in `next`, fits; tries no more than `tries`.
+  void exchange(std::vector<Retention> &next, int value, int64_t over, int64_t target,
+                size_t &tries) {
+    // What keeping saves, if all else stays.
+    double gain = current.seconds - evaluate(next, target).seconds;
+    --tries;
+    std::vector<std::pair<double, int>> cheap;
+    for (int other : decidable)
+      if (other != value && next[other] == Retention::Keep && secondsToFree[other] < gain &&
+          graph.values[other].bytes >= over && away[other].end > away[value].begin)
+        cheap.push_back({secondsToFree[other], other});
+    std::sort(cheap.begin(), cheap.end());
+    for (size_t i = 0; i < cheap.size() && i < 6 && tries > 0; ++i, --tries) {
+      next[cheap[i].second] = Retention::Drop;
+      if (take(next, target))
+        return;
+      next[cheap[i].second] = Retention::Keep;
+    }
+  }
+
+  //===--- other beginnings ---===//
+
+  // Checkpointing, the smallest of it made smaller.
+  std::vector<RematPlan> checkpointPlans() {
+    std::vector<RematPlan> plans;
+    for (int count = 0; count < static_cast<int>(saved.size()); count += 1 + count / 4) {
+      RematPlan plan = keepCheckpoints(graph, count);
+      if (!scheduleOf(graph, plan).valid())
+        continue;
+      plans.push_back(plan);
+      found.push_back(std::move(plan));
+    }
+    std::sort(plans.begin(), plans.end(),
+              [](const RematPlan &a, const RematPlan &b) { return a.peak < b.peak; });
+    int count = decidable.size() > 200 ? 1 : options.lowered;
+    for (int i = 0; i < count && i < static_cast<int>(plans.size()); ++i)
+      plans.push_back(lowerPeak(RematPlan(plans[i])));
+    return plans;
+  }
+
+  // Frees as long as the peak falls.
+  RematPlan lowerPeak(const RematPlan &plan) {
+    move(plan.retention);
+    RematPlan lowest = current;
+    int64_t floor = peakLowerBound(graph);
+    while (lowest.peak > floor) {
+      descend(std::max(floor, lowest.peak - std::max(storageAlignment, lowest.peak / 50)));
+      if (current.peak >= lowest.peak)
+        break;
+      lowest = current;
+    }
+    return lowest;
+  }
+
+  const StepGraph &graph;
+  const FrontierOptions &options;
+  Scheduler scheduler;
+  Lives lives;
+  std::vector<int> saved, decidable;
+  std::vector<char> isSaved;
+  RematPlan current;
+  std::vector<int64_t> live; // of the present plan, at each place
+  struct Gap {
+    int begin = -1, end = -1; // places
+  };
+  std::vector<Gap> away; // of each value, from its last use in forward to its first in backward
+  std::vector<Gap> back; // from its first use in backward to its last
+  std::vector<double> secondsToFree; // of each value, when last looked at
+  std::vector<RematPlan> found;
+};
+
+} // namespace
+
+// Plans by the exact search, each found by asking for less than the last needs: in small graphs
+// every point of the frontier, else in steps. `complete` tells whether no search was cut short.
+static std::vector<RematPlan> exactPlans(const StepGraph &graph, const FrontierOptions &options,
+                                         bool &complete) {
+  std::vector<RematPlan> plans{keepAll(graph)};
+  FlatGraph flat(graph);
+  Lives lives;
+  int64_t floor = peakLowerBound(graph);
+  bool isSmall = static_cast<int>(graph.ops.size()) <= options.exactOps;
+  complete = true;
+  int states = options.exactStates, cutShort = 0;
+  for (int64_t budget = plans.front().peak; budget > floor && states > 0;) {
+    int64_t stride = isSmall ? 0 : budget / options.exactSteps;
+    budget -= std::max(storageAlignment, stride);
+    ExactRemat exact = solveExactly(graph, budget, options.statesPerBudget);
+    states -= exact.states;
+    complete &= exact.complete;
+    // A graph that resists is not tried further: the search below does better in less time.
+    if (!exact.complete && ++cutShort == options.cutShort)
+      break;
+    if (exact.complete && !exact.schedule)
+      return plans;
+    if (!exact.schedule)
+      continue;
+    lives.analyse(flat, *exact.schedule);
+    plans.push_back({retentionOf(graph, *exact.schedule), exact.schedule, lives.peak(),
+                     lives.seconds(), lives.recomputeSeconds()});
+    budget = std::min(budget, lives.peak());
+  }
+  complete &= states > 0;
+  return plans;
+}
+
+std::vector<RematPlan> frontier(const StepGraph &graph, const FrontierOptions &options) {
+  std::vector<RematPlan> plans;
+  bool complete = false;
+  if (canSolveExactly(graph) && options.exactStates > 0)
+    plans = exactPlans(graph, options, complete);
+  if (!complete)
+    for (RematPlan &plan : Search(graph, options).run())
+      plans.push_back(std::move(plan));
+  return pareto(std::move(plans));
+}
+
+} // namespace gc

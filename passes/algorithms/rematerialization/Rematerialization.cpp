@@ -1,0 +1,106 @@
+#include "passes/algorithms/rematerialization/Rematerialization.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gc {
+
+Schedule scheduleOf(const StepGraph &graph, const RematPlan &plan) {
+  return plan.explicitly ? *plan.explicitly : Scheduler(graph).build(plan.retention);
+}
+
+static RematPlan planOf(const StepGraph &graph, std::vector<Retention> retention) {
+  Lives lives;
+  Scheduler scheduler(graph);
+  lives.analyse(scheduler.flat(), scheduler.build(retention));
+  return {std::move(retention), nullptr, lives.peak(), lives.seconds(), lives.recomputeSeconds()};
+}
+
+RematPlan keepAll(const StepGraph &graph) { return planOf(graph, retainSaved(graph)); }
+
+static std::vector<Retention> dropWhatCanBe(const StepGraph &graph) {
+  std::vector<Retention> retention(graph.values.size(), Retention::Keep);
+  for (size_t v = 0; v < graph.values.size(); ++v)
+    if (canDrop(graph, static_cast<int>(v)))
+      retention[v] = Retention::Drop;
+  return retention;
+}
+
+RematPlan dropAll(const StepGraph &graph) { return planOf(graph, dropWhatCanBe(graph)); }
+
+// A cut after forward op i keeps what is made at or before i and read by forward ops behind it:
+// from there everything behind can be computed again. Cuts are placed where the saved bytes passed
+// are a multiple of the total / (count + 1), each moved to the cheapest crossing nearby.
+RematPlan keepCheckpoints(const StepGraph &graph, int count) {
+  std::vector<int> forward;
+  for (size_t i = 0; i < graph.ops.size(); ++i)
+    if (!graph.ops[i].backward)
+      forward.push_back(static_cast<int>(i));
+  std::vector<int> lastForwardUse(graph.values.size(), -1);
+  for (int i : forward)
+    for (int operand : graph.ops[i].operands)
+      lastForwardUse[operand] = i;
+  std::vector<char> isSaved(graph.values.size(), 0);
+  for (int v : savedValues(graph))
+    isSaved[v] = 1;
+
+  std::vector<int64_t> crossing(graph.ops.size(), 0), passed(graph.ops.size(), 0);
+  int64_t sum = 0;
+  for (int i : forward) {
+    for (int r : graph.ops[i].results) {
+      if (isSaved[r])
+        sum += graph.values[r].bytes;
+      for (int j = i; j < lastForwardUse[r]; ++j)
+        crossing[j] += graph.values[r].bytes;
+    }
+    passed[i] = sum;
+  }
+  std::vector<Retention> retention = dropWhatCanBe(graph);
+  // What is small costs little to keep and often much to make (statistics): keep it.
+  int64_t largest = 0;
+  for (size_t v = 0; v < graph.values.size(); ++v)
+    if (isSaved[v])
+      largest = std::max(largest, graph.values[v].bytes);
+  for (size_t v = 0; v < graph.values.size(); ++v)
+    if (isSaved[v] && graph.values[v].bytes * 256 < largest)
+      retention[v] = Retention::Keep;
+  for (int k = 1; k <= count; ++k) {
+    double goal = static_cast<double>(sum) * k / (count + 1);
+    double slack = static_cast<double>(sum) / (count + 1) / 3;
+    int best = -1;
+    for (int i : forward)
+      if (std::abs(passed[i] - goal) <= slack && (best < 0 || crossing[i] < crossing[best]))
+        best = i;
+    if (best < 0)
+      for (int i : forward)
+        if (best < 0 || std::abs(passed[i] - goal) < std::abs(passed[best] - goal))
+          best = i;
+    for (size_t v = 0; v < graph.values.size(); ++v) {
+      int producer = graph.values[v].producer;
+      if (producer >= 0 && !graph.ops[producer].backward && producer <= best &&
+          lastForwardUse[v] > best)
+        retention[v] = Retention::Keep;
+    }
+  }
+  return planOf(graph, std::move(retention));
+}
+
+RematPlan keepSquareRoot(const StepGraph &graph) {
+  double saved = static_cast<double>(savedValues(graph).size());
+  return keepCheckpoints(graph, static_cast<int>(std::lround(std::sqrt(saved))));
+}
+
+std::optional<RematPlan> planByPolicy(const StepGraph &graph, std::string_view policy,
+                                      int checkpoints) {
+  if (policy == "none")
+    return keepAll(graph);
+  if (policy == "all")
+    return dropAll(graph);
+  if (policy == "sqrt")
+    return keepSquareRoot(graph);
+  if (policy == "checkpoints")
+    return keepCheckpoints(graph, checkpoints);
+  return std::nullopt;
+}
+
+} // namespace gc
