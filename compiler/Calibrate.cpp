@@ -48,9 +48,10 @@ std::string addSamples(const ProfiledNetwork &network, int threads, size_t index
   CompileOptions options;
   options.threads = threads;
   PassManager passes(&context);
-  buildTrainPipeline(passes, options, [&](MLIRContext *context) {
+  TargetOf target = [&](MLIRContext *context) {
     return std::make_shared<cpu::CpuTarget>(context, threads);
-  });
+  };
+  buildTrainPipeline(passes, options, target, /*lean=*/false);
   if (!module || failed(passes.run(*module)))
     return "a network of the calibration does not compile";
   model = module->getSymName().value_or("model").str();

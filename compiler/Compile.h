@@ -6,6 +6,7 @@
 #ifndef GC_COMPILER_COMPILE_H
 #define GC_COMPILER_COMPILE_H
 
+#include "passes/OptimizerSettings.h"
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -19,16 +20,7 @@ struct CompileOptions {
   std::string cudaLibrary = "auto";   // cudnn where it is there; cudnn; none: all is generated
   bool allowTf32 = false;             // engines that round f32 operands
   bool allowNondeterministic = false; // engines whose bits may differ from run to run
-  // The optimizer; defaults are PyTorch's.
-  std::string optimizer = "sgd";
-  double lr = 1e-3;
-  double momentum = 0;
-  double dampening = 0;
-  double weightDecay = 0;
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double epsilon = 1e-8;
-  bool nesterov = false;
+  OptimizerSettings optimizer;
   // Memory.
   long accumulate = 1; // micro-batches in a step
   bool accumulateAuto = false;

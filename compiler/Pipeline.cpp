@@ -4,34 +4,21 @@
 #include "mlir/Pass/PassRegistry.h"
 #include "passes/Optimizer.h"
 #include "passes/Passes.h"
-#include "passes/Rematerialize.h"
+#include "passes/PlanStep.h"
 #include "runtime/hal/cpu/library/Library.h"
 
 using namespace mlir;
 
 namespace gc {
 
-void buildTrainPipeline(OpPassManager &passes, const CompileOptions &options, TargetOf targetOf) {
+void buildTrainPipeline(OpPassManager &passes, const CompileOptions &options, TargetOf targetOf,
+                        bool lean) {
   passes.addPass(createCheckModelPass());
   passes.addPass(createSimplifyPass());
   if (options.evaluate)
     passes.addPass(createInferencePass());
   passes.addPass(createAutodiffPass());
-  OptimizerOptions optimizer;
-  optimizer.kind = options.optimizer;
-  optimizer.lr = options.lr;
-  optimizer.weightDecay = options.weightDecay;
-  optimizer.keepGradients = options.keepGradients;
-  if (options.optimizer == "sgd") {
-    optimizer.momentum = options.momentum;
-    optimizer.dampening = options.dampening;
-    optimizer.nesterov = options.nesterov;
-  } else {
-    optimizer.beta1 = options.beta1;
-    optimizer.beta2 = options.beta2;
-    optimizer.epsilon = options.epsilon;
-  }
-  passes.addPass(createOptimizerPass(optimizer));
+  passes.addPass(createOptimizerPass(options.optimizer, options.keepGradients));
   if (options.accumulate != 1) {
     AccumulatePassOptions accumulate;
     accumulate.microBatches = options.accumulate;
@@ -39,7 +26,7 @@ void buildTrainPipeline(OpPassManager &passes, const CompileOptions &options, Ta
   }
   passes.addPass(createExpandPass());
   passes.addNestedPass<func::FuncOp>(createFusePass());
-  passes.addPass(createSelectKernelsPass(std::move(targetOf)));
+  passes.addPass(createSelectKernelsPass(std::move(targetOf), lean));
   // Workspaces are known now.
   passes.addNestedPass<func::FuncOp>(createSchedulePass());
 }
@@ -76,52 +63,27 @@ struct TrainPipelineOptions : PassPipelineOptions<TrainPipelineOptions> {
 
 // Why options would be ignored, or make no step; empty if they do.
 std::string faultOf(const TrainPipelineOptions &given) {
-  auto number = [](const auto &option) {
-    return option.hasValue() ? std::optional<double>(option) : std::nullopt;
-  };
-  OptimizerOptions optimizer;
-  optimizer.kind = given.optimizer;
-  optimizer.lr = given.lr;
-  optimizer.momentum = number(given.momentum);
-  optimizer.dampening = number(given.dampening);
-  optimizer.nesterov = given.nesterov;
-  optimizer.weightDecay = number(given.weightDecay);
-  optimizer.beta1 = number(given.beta1);
-  optimizer.beta2 = number(given.beta2);
-  optimizer.epsilon = number(given.epsilon);
-  if (std::string wrong = checkOptimizer(optimizer); !wrong.empty())
-    return "optimizer: " + wrong;
-  return ignoredByPolicy(given.policy.getValue(), given.budget.hasValue(),
-                         given.checkpoints.hasValue());
+  std::string wrong = settingsOf(given.optimizer, given).check();
+  return !wrong.empty() ? wrong
+                        : ignoredByPolicy(given.policy.getValue(), given.budget.hasValue(),
+                                          given.checkpoints.hasValue());
 }
 
 void addTrainPipeline(OpPassManager &passes, const TrainPipelineOptions &given,
                       const TargetOf &target) {
   CompileOptions options;
-  options.optimizer = given.optimizer;
-  options.lr = given.lr;
-  options.momentum = given.momentum;
-  options.dampening = given.dampening;
-  options.nesterov = given.nesterov;
-  options.weightDecay = given.weightDecay.hasValue() ? given.weightDecay.getValue()
-                        : given.optimizer == "adamw" ? 0.01
-                                                     : 0;
-  options.beta1 = given.beta1;
-  options.beta2 = given.beta2;
-  options.epsilon = given.epsilon;
+  options.optimizer = settingsOf(given.optimizer, given);
   options.accumulate = given.accumulate;
   options.keepGradients = given.keepGradients;
   options.evaluate = given.evaluate;
-  buildTrainPipeline(passes, options, target);
-  RematerializePassOptions remat;
-  remat.policy = given.policy;
-  remat.checkpoints = given.checkpoints;
-  remat.budget = given.budget;
-  remat.reserve = static_cast<int64_t>(runtime::cpu::kTransientPoolBytes);
-  passes.addPass(createRematerializePass(remat));
-  PlanMemoryPassOptions memory;
-  memory.reserve = static_cast<int64_t>(runtime::cpu::kTransientPoolBytes);
-  passes.addPass(createPlanMemoryPass(memory));
+  buildTrainPipeline(passes, options, target, /*lean=*/false);
+  PlanStepPassOptions plan;
+  plan.policy = given.policy;
+  plan.checkpoints = given.checkpoints;
+  plan.budget = given.budget;
+  plan.reserve = static_cast<int64_t>(runtime::cpu::kTransientPoolBytes);
+  plan.microBatches = given.accumulate;
+  passes.addPass(createPlanStepPass(plan));
 }
 
 } // namespace
@@ -130,7 +92,7 @@ void registerTrainPipeline() {
   TargetOf cpuTarget = [](MLIRContext *context) {
     return std::make_shared<cpu::CpuTarget>(context, 0);
   };
-  registerPass([=] { return createSelectKernelsPass(cpuTarget, "gc-select-cpu"); });
+  registerPass([=] { return createSelectKernelsPass(cpuTarget, /*lean=*/false, "gc-select-cpu"); });
   // Not PassPipelineRegistration: that cannot refuse options that contradict each other.
   registerPassPipeline(
       "gc-train", "the whole road from a model to a placed training step (CPU)",

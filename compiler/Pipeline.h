@@ -9,9 +9,9 @@
 namespace gc {
 
 /// Adds every pass from model IR to IR whose memory can be planned, in order. The one place that
-/// knows it.
+/// knows it. `lean`: see Target.
 void buildTrainPipeline(mlir::OpPassManager &passes, const CompileOptions &options,
-                        TargetOf targetOf);
+                        TargetOf targetOf, bool lean);
 
 /// Makes the pipeline available as --gc-train="..." (with memory planned), and the compiler's own
 /// passes by name.

@@ -1,5 +1,6 @@
 //===- PlanAccess.cpp - what the commands of a plan touch -----------------===//
 #include "compiler/PlanAccess.h"
+#include "runtime/plan/ElementType.h"
 #include <algorithm>
 
 namespace gc {
@@ -44,14 +45,7 @@ private:
   const plan::Buffer &bufferOf(uint32_t index) const { return *plan.buffers()->Get(index); }
 
   uint64_t elementBytes(const plan::View &view) const {
-    switch (bufferOf(view.buffer()).dtype()) {
-    case plan::DType_U8:
-      return 1;
-    case plan::DType_I64:
-      return 8;
-    default:
-      return 4;
-    }
+    return runtime::elementBytes(bufferOf(view.buffer()).dtype());
   }
 
   PlanAccess &start(uint32_t buffer, int mode) {

@@ -1,35 +1,41 @@
 //===- PlanBuilder.cpp - placed IR to a plan file -------------------------===//
 #include "compiler/PlanBuilder.h"
 #include "compiler/MemoryAtPeak.h"
+#include "passes/Accumulate.h"
 #include "passes/analysis/Dependence.h"
+#include "runtime/plan/ElementType.h"
 #include "runtime/plan/KernelLimits.h"
 #include "runtime/plan/PlanFile.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 
 namespace gc {
 namespace {
 
-plan::DType dtypeOf(Type type) {
-  Type element = cast<ShapedType>(type).getElementType();
-  if (element.isF32())
-    return plan::DType_F32;
-  if (element.isInteger(32))
-    return plan::DType_I32;
-  return element.isInteger(64) ? plan::DType_I64 : plan::DType_U8;
+// The plan's name of a tensor's element type, if plans have such buffers.
+std::optional<plan::DType> dtypeOf(Type type) {
+  std::string name;
+  llvm::raw_string_ostream(name) << cast<ShapedType>(type).getElementType();
+  const runtime::ElementType *element = runtime::elementTypeInIr(name);
+  return element ? element->dtype : std::nullopt;
 }
 
 class Builder {
 public:
-  Builder(ModuleOp module, const MemoryPlan &memory, const CompileOptions &options, Target &target,
-          nlohmann::json &report)
-      : module(module), memory(memory), options(options), target(target), report(report) {}
+  Builder(const StepCandidate &step, const MemoryPlan &memory, const CompileOptions &options,
+          Target &target, nlohmann::json &report)
+      : module(step.module), lean(step.lean), memory(memory), options(options), target(target),
+        report(report) {}
 
   FailureOr<std::vector<uint8_t>> run() {
     plan.model = module.getSymName().value_or("model").str();
     for (const PlannedBuffer &buffer : memory.buffers)
-      addBuffer(buffer);
+      if (failed(addBuffer(buffer)))
+        return failure();
+    plan.transients = memory.reserved;
     addVariables();
+    addOptimizer();
     addInputs();
     // The step's commands are counted on from those of a micro-batch.
     for (bool step : {false, true})
@@ -53,12 +59,16 @@ public:
   }
 
 private:
-  void addBuffer(const PlannedBuffer &buffer) {
+  LogicalResult addBuffer(const PlannedBuffer &buffer) {
     auto b = std::make_unique<plan::BufferT>();
     b->name = buffer.name;
     b->kind = kindOf(buffer);
     if (buffer.type) {
-      b->dtype = dtypeOf(buffer.type);
+      std::optional<plan::DType> dtype = dtypeOf(buffer.type);
+      if (!dtype)
+        return module.emitError("'")
+               << buffer.name << "' is a " << buffer.type << ", which no plan can hold";
+      b->dtype = *dtype;
       b->shape = cast<ShapedType>(buffer.type).getShape().vec();
     } else {
       b->dtype = plan::DType_U8;
@@ -67,6 +77,7 @@ private:
     b->offset = buffer.offset;
     b->bytes = buffer.bytes;
     plan.buffers.push_back(std::move(b));
+    return success();
   }
 
   plan::BufferKind kindOf(const PlannedBuffer &buffer) {
@@ -114,6 +125,9 @@ private:
   void addVariables() {
     auto add = [&](StringRef name, Type type, InitAttr init, plan::VariableRole role) {
       auto v = std::make_unique<plan::VariableT>();
+      variableNumbers[name] = plan.variables.size();
+      if (name == kWindowScale)
+        plan.window_scale = static_cast<int>(plan.variables.size());
       v->name = name.str();
       v->buffer = memory.variables.lookup(name);
       v->role = role;
@@ -143,10 +157,29 @@ private:
     }
   }
 
+  void addOptimizer() {
+    OptimizerSettings settings = options.optimizer.withDefaults();
+    plan.optimizer = std::make_unique<plan::OptimizerT>();
+    plan::OptimizerT &o = *plan.optimizer;
+    o.name = settings.name;
+    o.lr = settings.lr;
+    o.momentum = settings.momentum.value_or(o.momentum);
+    o.dampening = settings.dampening.value_or(o.dampening);
+    o.nesterov = settings.nesterov;
+    o.weight_decay = settings.weightDecay.value_or(o.weight_decay);
+    o.beta1 = settings.beta1.value_or(o.beta1);
+    o.beta2 = settings.beta2.value_or(o.beta2);
+    o.epsilon = settings.epsilon.value_or(o.epsilon);
+  }
+
   void addInputs() {
     for (auto &[name, slots] : memory.inputs) {
       auto input = std::make_unique<plan::InputT>();
       input->name = name;
+      input->role = llvm::StringSwitch<plan::InputRole>(name)
+                        .Case("image", plan::InputRole_Image)
+                        .Case("label", plan::InputRole_Label)
+                        .Default(plan::InputRole_Other);
       input->slots.assign(slots.begin(), slots.end());
       plan.inputs.push_back(std::move(input));
     }
@@ -168,8 +201,10 @@ private:
       auto part = [&](unsigned buffer, int64_t offset, int64_t bytes) {
         return addPart(buffer, offset, bytes, first, evaluate);
       };
-      if (failed(target.lower(&op, buffersOf(op, planned), part, list->commands)))
+      OpBuffers buffers = buffersOf(op, planned);
+      if (failed(target.lower(&op, lean, buffers, part, list->commands)))
         return failure();
+      markUpdate(op, buffers, first - before, *list);
       commandsOf.push_back({first, commands() - 1});
       if (auto gradient = dyn_cast<GradientOp>(op))
         keepGradient(gradient, planned);
@@ -184,6 +219,23 @@ private:
       plan.batch = cast<ShapedType>(image->getType()).getDimSize(0) * plan.micro_batches;
     }
     return success();
+  }
+
+  // Says of the op's first command that it changes a parameter, if it does. The first operand of an
+  // update is its gradient.
+  void markUpdate(Operation &op, const OpBuffers &buffers, size_t first, plan::CommandListT &list) {
+    auto update = dyn_cast<UpdateOpInterface>(op);
+    if (!update)
+      return;
+    for (FlatSymbolRefAttr variable : update.getVariables()) {
+      unsigned number = variableNumbers.lookup(variable.getValue());
+      if (plan.variables[number]->role != plan::VariableRole_Parameter)
+        continue;
+      auto mark = std::make_unique<plan::UpdateT>();
+      mark->parameter = number;
+      mark->gradient = buffers.operands[0];
+      list.commands[first]->update = std::move(mark);
+    }
   }
 
   OpBuffers buffersOf(Operation &op, const PlannedFunction &planned) {
@@ -258,11 +310,16 @@ private:
     Operation *terminator = function.getBody().front().getTerminator();
     for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
       auto name = function.getResultAttrOfType<StringAttr>(i, "gc.output");
-      int buffer = static_cast<int>(planned.buffers.lookup(value));
-      if (name && name.getValue() == "loss")
-        (evaluate ? plan.evaluate_loss : plan.loss) = buffer;
-      else if (name && name.getValue() == "correct")
-        (evaluate ? plan.evaluate_correct : plan.correct) = buffer;
+      auto type = cast<ShapedType>(value.getType());
+      if (!name || type.getRank() != 0 || !type.getElementType().isF32())
+        continue;
+      auto metric = std::make_unique<plan::MetricT>();
+      metric->name = name.str();
+      metric->buffer = planned.buffers.lookup(value);
+      metric->reduction =
+          value.getDefiningOp<AccuracyOp>() ? plan::Reduction_Sum : plan::Reduction_Mean;
+      metric->evaluate = evaluate;
+      plan.metrics.push_back(std::move(metric));
     }
     function.walk([&](CrossEntropyOp loss) {
       plan.classes = cast<ShapedType>(loss.getLogits().getType()).getDimSize(1);
@@ -278,20 +335,22 @@ private:
   }
 
   ModuleOp module;
+  bool lean;
   const MemoryPlan &memory;
   const CompileOptions &options;
   Target &target;
   nlohmann::json &report;
   plan::PlanT plan;
+  llvm::StringMap<unsigned> variableNumbers;
   SmallVector<std::pair<int, int>> commandsOf; // of each op of the function being lowered
 };
 
 } // namespace
 
-FailureOr<std::vector<uint8_t>> buildPlan(ModuleOp module, const MemoryPlan &memory,
+FailureOr<std::vector<uint8_t>> buildPlan(const StepCandidate &step, const MemoryPlan &memory,
                                           const CompileOptions &options, Target &target,
                                           nlohmann::json &report) {
-  return Builder(module, memory, options, target, report).run();
+  return Builder(step, memory, options, target, report).run();
 }
 
 } // namespace gc

@@ -4,14 +4,14 @@
 
 #include "compiler/Compile.h"
 #include "compiler/target/Target.h"
-#include "passes/PlanMemory.h"
+#include "passes/ChooseStep.h"
 #include <nlohmann/json.hpp>
 
 namespace gc {
 
-/// Lowers every op of the planned functions for the target and writes the plan. `report` is
-/// completed with what is known only here and stored in the plan.
-mlir::FailureOr<std::vector<uint8_t>> buildPlan(mlir::ModuleOp module, const MemoryPlan &memory,
+/// Lowers every op of the placed step for the target and writes the plan. `report` is completed
+/// with what is known only here and stored in the plan.
+mlir::FailureOr<std::vector<uint8_t>> buildPlan(const StepCandidate &step, const MemoryPlan &memory,
                                                 const CompileOptions &options, Target &target,
                                                 nlohmann::json &report);
 

@@ -250,10 +250,12 @@ private:
 
   bool checkMetrics(const std::vector<Entry> &entries, List list) {
     bool evaluate = list == List::Evaluate;
-    for (int metric : {evaluate ? plan.evaluate_loss() : plan.loss(),
-                       evaluate ? plan.evaluate_correct() : plan.correct()})
-      if (metric >= 0 && !checkHeld(entries, "after the micro-batch", metric))
+    for (size_t i = 0; plan.metrics() && i < plan.metrics()->size(); ++i) {
+      const plan::Metric &metric = *plan.metrics()->Get(i);
+      if (metric.evaluate() == evaluate &&
+          !checkHeld(entries, "after the micro-batch", static_cast<int>(metric.buffer())))
         return false;
+    }
     return true;
   }
 

@@ -18,7 +18,6 @@
 #include "passes/Optimizer.h"
 #include "passes/ModelFunction.h"
 #include "passes/Passes.h"
-#include <cmath>
 
 namespace gc {
 #define GEN_PASS_DEF_OPTIMIZERPASS
@@ -29,49 +28,23 @@ using namespace mlir;
 
 namespace gc {
 
-std::string checkOptimizer(const OptimizerOptions &options) {
-  const std::string &kind = options.kind;
-  if (kind != "sgd" && kind != "adam" && kind != "adamw")
-    return "unknown optimizer '" + kind + "', expected sgd, adam or adamw";
-  bool sgd = kind == "sgd";
-  auto notNegative = [](double value) { return std::isfinite(value) && value >= 0; };
-  auto fraction = [](double value) { return value >= 0 && value < 1; };
-  if (!notNegative(options.lr))
-    return "the learning rate (lr) must not be negative";
-  if (!notNegative(options.weightDecay.value_or(0)))
-    return "weight decay must not be negative";
-  if (!sgd && (options.momentum || options.dampening || options.nesterov))
-    return "momentum, dampening and nesterov belong to sgd; " + kind + " has beta1 and beta2";
-  if (sgd && (options.beta1 || options.beta2 || options.epsilon))
-    return "beta1, beta2 and epsilon belong to adam and adamw; sgd has momentum";
-  if (!notNegative(options.momentum.value_or(0)))
-    return "momentum must not be negative";
-  if (!std::isfinite(options.dampening.value_or(0)))
-    return "dampening must be a number";
-  if (options.nesterov && (options.momentum.value_or(0) == 0 || options.dampening.value_or(0) != 0))
-    return "nesterov needs a momentum above 0 and no dampening";
-  if (!fraction(options.beta1.value_or(0)) || !fraction(options.beta2.value_or(0)))
-    return "beta1 and beta2 must be in [0, 1)";
-  if (!notNegative(options.epsilon.value_or(0)))
-    return "epsilon must not be negative";
-  return {};
-}
-
 namespace {
 
 class Updates {
 public:
-  Updates(ModuleOp module, func::FuncOp train, const OptimizerOptions &options)
-      : module(module), train(train), options(options), builder(module.getContext()) {}
+  Updates(ModuleOp module, func::FuncOp train, const OptimizerSettings &settings,
+          bool keepGradients)
+      : module(module), train(train), settings(settings.withDefaults()),
+        keepGradients(keepGradients), builder(module.getContext()) {}
 
   LogicalResult build() {
     SmallVector<GradientOp> gradients(train.getOps<GradientOp>());
     if (gradients.empty())
       return train.emitOpError("has no gradients: run --gc-autodiff first");
-    bool momentum = options.momentum.value_or(0) != 0;
+    bool needsCoefficients = !isSgd() || *settings.momentum != 0;
     if (failed(findGenerator()))
       return failure();
-    if ((options.kind != "sgd" || momentum) && failed(addCoefficients()))
+    if (needsCoefficients && failed(addCoefficients()))
       return failure();
     collectReads();
     for (GradientOp gradient : gradients)
@@ -91,6 +64,7 @@ public:
   }
 
 private:
+  bool isSgd() const { return settings.name == "sgd"; }
   FlatSymbolRefAttr symbol(StringRef name) {
     return FlatSymbolRefAttr::get(module.getContext(), name);
   }
@@ -139,12 +113,12 @@ private:
     builder.setInsertionPointToStart(&train.getBody().front());
     Value read = ReadOp::create(builder, train.getLoc(), generator.getType(),
                                 symbol(generator.getSymName()));
-    bool sgd = options.kind == "sgd";
+    bool sgd = isSgd();
     coefficients = CoefficientsOp::create(
         builder, train.getLoc(), RankedTensorType::get({2}, builder.getF32Type()), read,
-        builder.getStringAttr(sgd ? "momentum" : "adam"), f32(options.lr),
-        f32(sgd ? *options.momentum : options.beta1.value_or(0.9)),
-        f32(sgd ? options.dampening.value_or(0) : options.beta2.value_or(0.999)));
+        builder.getStringAttr(sgd ? "momentum" : "adam"), f32(settings.lr),
+        f32(sgd ? *settings.momentum : *settings.beta1),
+        f32(sgd ? *settings.dampening : *settings.beta2));
     return success();
   }
 
@@ -189,7 +163,7 @@ private:
       return symbol(op->getSymName());
     };
     Operation *update;
-    if (options.kind == "sgd") {
+    if (isSgd()) {
       FlatSymbolRefAttr velocity;
       if (coefficients) {
         FailureOr<FlatSymbolRefAttr> added = state(".velocity");
@@ -199,10 +173,9 @@ private:
       }
       builder.setInsertionPointAfter(*last);
       update = SgdOp::create(builder, gradient.getLoc(), gradient.getParameterAttr(), velocity,
-                             gradient.getGradient(), coefficients, f32(options.lr),
-                             f32(options.momentum.value_or(0)), f32(options.dampening.value_or(0)),
-                             f32(options.weightDecay.value_or(0)),
-                             builder.getBoolAttr(options.nesterov));
+                             gradient.getGradient(), coefficients, f32(settings.lr),
+                             f32(*settings.momentum), f32(*settings.dampening),
+                             f32(*settings.weightDecay), builder.getBoolAttr(settings.nesterov));
     } else {
       FailureOr<FlatSymbolRefAttr> first = state(".exp_avg");
       if (failed(first))
@@ -211,25 +184,25 @@ private:
       if (failed(second))
         return failure();
       builder.setInsertionPointAfter(*last);
-      auto create = [&](auto op, double decay) -> Operation * {
-        return decltype(op)::create(
-            builder, gradient.getLoc(), gradient.getParameterAttr(), *first, *second,
-            gradient.getGradient(), coefficients, f32(options.lr), f32(options.beta1.value_or(0.9)),
-            f32(options.beta2.value_or(0.999)), f32(options.epsilon.value_or(1e-8)),
-            f32(options.weightDecay.value_or(decay)));
+      auto create = [&](auto op) -> Operation * {
+        return decltype(op)::create(builder, gradient.getLoc(), gradient.getParameterAttr(), *first,
+                                    *second, gradient.getGradient(), coefficients, f32(settings.lr),
+                                    f32(*settings.beta1), f32(*settings.beta2),
+                                    f32(*settings.epsilon), f32(*settings.weightDecay));
       };
-      update = options.kind == "adam" ? create(AdamOp(), 0.0) : create(AdamWOp(), 0.01);
+      update = settings.name == "adam" ? create(AdamOp()) : create(AdamWOp());
     }
     if (!firstUpdate || update->isBeforeInBlock(firstUpdate))
       firstUpdate = update;
-    if (!options.keepGradients)
+    if (!keepGradients)
       gradient.erase();
     return success();
   }
 
   ModuleOp module;
   func::FuncOp train;
-  const OptimizerOptions &options;
+  OptimizerSettings settings; // all that this optimizer has
+  bool keepGradients;
   OpBuilder builder;
   StateOp generator;
   Value coefficients;
@@ -239,45 +212,35 @@ private:
 
 struct OptimizerPass : impl::OptimizerPassBase<OptimizerPass> {
   using OptimizerPassBase::OptimizerPassBase;
-  explicit OptimizerPass(const OptimizerOptions &options) : fixed(options) {}
+  // For settingsOf.
+  using OptimizerPassBase::beta1, OptimizerPassBase::beta2, OptimizerPassBase::dampening,
+      OptimizerPassBase::epsilon, OptimizerPassBase::lr, OptimizerPassBase::momentum,
+      OptimizerPassBase::nesterov, OptimizerPassBase::weightDecay;
+  OptimizerPass(const OptimizerSettings &settings, bool keep) : fixed(settings) {
+    keepGradients = keep;
+  }
   void runOnOperation() override {
-    if (failed(addOptimizer(getOperation(), fixed ? *fixed : fromFlags())))
+    if (failed(
+            addOptimizer(getOperation(), fixed ? *fixed : settingsOf(kind, *this), keepGradients)))
       signalPassFailure();
   }
-  OptimizerOptions fromFlags() {
-    auto given = [](const Option<double> &option) {
-      return option.hasValue() ? std::optional<double>(option) : std::nullopt;
-    };
-    OptimizerOptions options;
-    options.kind = kind;
-    options.lr = lr;
-    options.momentum = given(momentum);
-    options.dampening = given(dampening);
-    options.nesterov = nesterov;
-    options.weightDecay = given(weightDecay);
-    options.beta1 = given(beta1);
-    options.beta2 = given(beta2);
-    options.epsilon = given(epsilon);
-    options.keepGradients = keepGradients;
-    return options;
-  }
-  std::optional<OptimizerOptions> fixed;
+  std::optional<OptimizerSettings> fixed; // else those of the pass options
 };
 
 } // namespace
 
-std::unique_ptr<Pass> createOptimizerPass(const OptimizerOptions &options) {
-  return std::make_unique<OptimizerPass>(options);
+std::unique_ptr<Pass> createOptimizerPass(const OptimizerSettings &settings, bool keepGradients) {
+  return std::make_unique<OptimizerPass>(settings, keepGradients);
 }
 
-LogicalResult addOptimizer(ModuleOp module, const OptimizerOptions &options) {
-  std::string wrong = checkOptimizer(options);
+LogicalResult addOptimizer(ModuleOp module, const OptimizerSettings &settings, bool keepGradients) {
+  std::string wrong = settings.check(/*prefix=*/"", /*nameOption=*/"kind");
   if (!wrong.empty())
     return module.emitError("optimizer: ") << wrong;
   FailureOr<func::FuncOp> train = findList(module, kMicroBatchList, "--gc-autodiff");
   if (failed(train))
     return failure();
-  return Updates(module, *train, options).build();
+  return Updates(module, *train, settings, keepGradients).build();
 }
 
 } // namespace gc

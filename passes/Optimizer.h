@@ -4,35 +4,37 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
-#include <optional>
-#include <string>
+#include "passes/OptimizerSettings.h"
 
 namespace gc {
 
-/// What is not set is the kind's default, which is PyTorch's. Setting what the kind does not have
-/// (momentum of adam, betas of sgd) is an error.
-struct OptimizerOptions {
-  std::string kind = "sgd"; // sgd, adam, adamw
-  double lr = 1e-3;
-  std::optional<double> momentum;    // sgd: 0
-  std::optional<double> dampening;   // sgd: 0
-  bool nesterov = false;             // sgd
-  std::optional<double> weightDecay; // sgd, adam: 0; adamw: 0.01
-  std::optional<double> beta1;       // adam, adamw: 0.9
-  std::optional<double> beta2;       // adam, adamw: 0.999
-  std::optional<double> epsilon;     // adam, adamw: 1e-8
-  bool keepGradients = false;
-};
+/// With `keepGradients`, `gc.gradient` stays beside the update, so that gradients can be dumped.
+std::unique_ptr<mlir::Pass> createOptimizerPass(const OptimizerSettings &settings,
+                                                bool keepGradients);
 
-/// Why `options` make no optimizer, empty if they do.
-std::string checkOptimizer(const OptimizerOptions &options);
-
-/// The pass with these options, unset ones included.
-std::unique_ptr<mlir::Pass> createOptimizerPass(const OptimizerOptions &options);
+/// Reads the settings of pass options that have the members of OptimizerSettings, all but the name.
+template <typename Options>
+OptimizerSettings settingsOf(const std::string &name, const Options &options) {
+  auto given = [](const auto &option) {
+    return option.hasValue() ? std::optional<double>(option) : std::nullopt;
+  };
+  OptimizerSettings settings;
+  settings.name = name;
+  settings.lr = options.lr;
+  settings.momentum = given(options.momentum);
+  settings.dampening = given(options.dampening);
+  settings.nesterov = options.nesterov;
+  settings.weightDecay = given(options.weightDecay);
+  settings.beta1 = given(options.beta1);
+  settings.beta2 = given(options.beta2);
+  settings.epsilon = given(options.epsilon);
+  return settings;
+}
 
 /// Replaces each `gc.gradient` of @train by an update and adds the state that it needs. On failure
 /// an error is at the op or module that is to blame.
-llvm::LogicalResult addOptimizer(mlir::ModuleOp module, const OptimizerOptions &options);
+llvm::LogicalResult addOptimizer(mlir::ModuleOp module, const OptimizerSettings &settings,
+                                 bool keepGradients = false);
 
 } // namespace gc
 

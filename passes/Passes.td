@@ -1,4 +1,4 @@
-//===- Passes.td - the passes of the road ---------------------------------===//
+//===- Passes.td - the passes and their options ---------------------------===//
 #ifndef GC_PASSES_TD
 #define GC_PASSES_TD
 include "mlir/Pass/PassBase.td"
@@ -213,6 +213,8 @@ def RematerializePass : Pass<"gc-rematerialize", "::mlir::ModuleOp"> {
     %dw = gc.conv2d_grad_filter %a2, %dd : ...
     ```
 
+    A budget counts two slots for each input; `--gc-plan-step` and gc-compile also try one.
+
     Requires: autodiff, and kernels chosen where workspaces are to count. Guarantees: the same bits;
     nothing that changes variables runs twice.
   }];
@@ -225,6 +227,38 @@ def RematerializePass : Pass<"gc-rematerialize", "::mlir::ModuleOp"> {
            "size of the arena that gc-plan-memory shall not exceed, variables and input slots "
            "included, such as 600MB or 1GiB, for policy=budget alone">,
     Option<"reserve", "reserve", "int64_t", "0", "bytes that the target needs throughout">
+  ];
+  let dependentDialects = ["::gc::GcDialect"];
+}
+
+def PlanStepPass : Pass<"gc-plan-step", "::mlir::ModuleOp"> {
+  let summary = "chooses what is recomputed and places every byte, as gc-compile does";
+  let description = [{
+    `--gc-rematerialize` and `--gc-plan-memory` in one, and the way of the compiler: under a budget it
+    also weighs one input slot against two. The plan that was scored is the one that is placed, to
+    the byte.
+
+    ```mlir
+    %a = gc.relu %c : ...
+    %dw = gc.conv2d_grad_filter %a, %dd : ...
+    // becomes
+    %a = gc.relu %c {gc.offsets = array<i64: 8192>} : ...
+    %a2 = gc.relu %c {gc.offsets = array<i64: 4096>, gc.recomputed} : ...
+    %dw = gc.conv2d_grad_filter %a2, %dd {gc.offsets = array<i64: 0>} : ...
+    ```
+
+    Requires: autodiff, an optimizer, and kernels chosen where workspaces are to count. Guarantees: the
+    same bits; `gc.arena_bytes` is at most the budget.
+  }];
+  let options = [
+    Option<"policy", "policy", "std::string", "\"none\"",
+           "none, all, sqrt, checkpoints or budget">,
+    Option<"checkpoints", "checkpoints", "int", "1", "how many, for policy=checkpoints alone">,
+    Option<"budget", "budget", "std::string", "\"\"",
+           "size of the arena, such as 600MB or 1GiB, for policy=budget alone">,
+    Option<"reserve", "reserve", "int64_t", "0", "bytes that the target needs throughout">,
+    Option<"microBatches", "micro-batches", "int64_t", "1",
+           "micro-batches in a step, for its predicted time">
   ];
   let dependentDialects = ["::gc::GcDialect"];
 }

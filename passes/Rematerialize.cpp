@@ -13,11 +13,7 @@
 #include "passes/Rematerialize.h"
 #include "dialects/Gc.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/Pass/Pass.h"
-#include "passes/Passes.h"
-#include "passes/StepPlans.h"
 #include "passes/analysis/Dependence.h"
-#include "passes/analysis/OpCosts.h"
 
 using namespace mlir;
 
@@ -116,97 +112,6 @@ LogicalResult verifyRematerialization(func::FuncOp function) {
                                 << expected.getInt()
                                 << ": something after gc-rematerialize merged or removed clones";
   return success();
-}
-
-#define GEN_PASS_DEF_REMATERIALIZEPASS
-#include "passes/Passes.h.inc"
-
-namespace {
-
-// "1.5GB" is 10^9, "1.5GiB" 2^30, a bare number bytes.
-std::optional<int64_t> parseBytes(StringRef text) {
-  static constexpr std::pair<StringLiteral, double> units[] = {
-      {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"KB", 1e3},
-      {"MB", 1e6},     {"GB", 1e9},     {"B", 1}};
-  double factor = 1, number = 0;
-  for (auto [unit, size] : units)
-    if (text.consume_back(unit)) {
-      factor = size;
-      break;
-    }
-  if (text.getAsDouble(number) || !(number > 0) || number * factor > 0x1p62)
-    return std::nullopt;
-  return static_cast<int64_t>(number * factor);
-}
-
-struct RematerializePass : impl::RematerializePassBase<RematerializePass> {
-  using RematerializePassBase::RematerializePassBase;
-
-  LogicalResult initializeOptions(StringRef options,
-                                  function_ref<LogicalResult(const Twine &)> error) override {
-    if (failed(Pass::initializeOptions(options, error)))
-      return failure();
-    std::string ignored = ignoredByPolicy(policy, budget.hasValue(), checkpoints.hasValue());
-    return ignored.empty() ? success() : error(ignored);
-  }
-
-  void runOnOperation() override {
-    if (policy == "none")
-      return;
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      if (auto list = function->getAttrOfType<StringAttr>("gc.list");
-          list && list.getValue() == "micro_batch" && failed(rematerialize(function)))
-        return signalPassFailure();
-  }
-
-  LogicalResult rematerialize(func::FuncOp function) {
-    OpCosts costs;
-    FunctionGraph graph = stepGraphOf(function, [&](Operation *op) { return costs.seconds(op); });
-    if (checkpoints < 0)
-      return function.emitError() << "checkpoints must be at least 0, got " << checkpoints;
-    std::optional<RematPlan> plan = planByPolicy(graph.graph, policy.getValue(), checkpoints);
-    if (policy == "budget") {
-      std::optional<int64_t> bytes = parseBytes(budget.getValue());
-      if (!bytes)
-        return function.emitError() << "budget '" << budget.getValue()
-                                    << "' is not a size above 0, such as 600MB, 1.5GiB or bytes";
-      PlanMemoryOptions memory;
-      memory.reserve = reserve;
-      StepPlans plans(getOperation(), function, /*microBatches=*/1, costs, memory);
-      const RematPlan *fits = plans.fastest(*bytes);
-      missed = !fits;
-      if (missed)
-        return function.emitError()
-               << "the budget of " << *bytes << " bytes cannot be met: the smallest found is "
-               << plans.arenaBytes(plans.smallest());
-      plan = *fits;
-    }
-    if (!plan)
-      return function.emitError() << "unknown policy '" << policy.getValue()
-                                  << "': use none, all, sqrt, checkpoints or budget";
-    if (!scheduleOf(graph.graph, *plan).valid())
-      return function.emitError() << "policy '" << policy.getValue()
-                                  << "' would run an op again after its weights have changed; use "
-                                     "policy=budget, which avoids that";
-    applyRematerialization(graph, *plan);
-    return success();
-  }
-
-  bool missed = false; // the budget
-};
-} // namespace
-
-std::string ignoredByPolicy(StringRef policy, bool budget, bool checkpoints) {
-  if (budget && policy != "budget")
-    return "budget= has no effect with policy=" + policy.str() + ": say policy=budget";
-  if (checkpoints && policy != "checkpoints")
-    return "checkpoints= has no effect with policy=" + policy.str() + ": say policy=checkpoints";
-  return "";
-}
-
-bool missedBudget(Pass *pass) {
-  return pass->getTypeID() == TypeID::get<RematerializePass>() &&
-         static_cast<RematerializePass *>(pass)->missed;
 }
 
 } // namespace gc

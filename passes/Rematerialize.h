@@ -3,7 +3,6 @@
 #define GC_PASSES_REMATERIALIZE_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Pass/Pass.h"
 #include "passes/algorithms/rematerialization/Rematerialization.h"
 #include "passes/analysis/StepGraphOf.h"
 
@@ -16,13 +15,6 @@ int applyRematerialization(FunctionGraph &function, const RematPlan &plan);
 
 /// Checks that the clones are all still there: nothing after may merge them back.
 mlir::LogicalResult verifyRematerialization(mlir::func::FuncOp function);
-
-/// Why a policy would ignore that a budget or a number of checkpoints was given; empty if it does
-/// not.
-std::string ignoredByPolicy(llvm::StringRef policy, bool budget, bool checkpoints);
-
-/// Whether `pass` is --gc-rematerialize and has failed because its budget cannot be met.
-bool missedBudget(mlir::Pass *pass);
 
 } // namespace gc
 

@@ -35,4 +35,6 @@ config.substitutions.append(
 inputs = os.path.join(config.test_source_root, "tools", "Inputs")
 config.substitutions.append(("%exits", f"{sys.executable} {inputs}/exits.py"))
 config.substitutions.append(("%inputs", inputs))
+config.substitutions.append(
+    ("%schema", os.path.join(config.test_source_root, "..", "runtime", "plan", "Plan.fbs")))
 config.substitutions.append(("%models", os.path.join(config.test_source_root, "..", "models")))

@@ -105,7 +105,7 @@ static FailureOr<AttentionWorkspace> attentionWorkspace(Operation *op, int threa
   return parts;
 }
 
-FailureOr<int64_t> CpuTarget::workspaceBytes(Operation *op) {
+FailureOr<int64_t> CpuTarget::workspaceBytes(Operation *op, bool) {
   if (isNothing(op))
     return 0;
   if (auto convolution = convolutionCommand(op))
@@ -133,7 +133,7 @@ static std::optional<int64_t> libraryWorkspace(Operation *op, int threads) {
   return answer.error.empty() ? std::optional(answer.bytes) : std::nullopt;
 }
 
-bool CpuTarget::prefersAccumulating(Operation *op, AccumulateProductOp accumulating) {
+bool CpuTarget::prefersAccumulating(Operation *op, AccumulateProductOp accumulating, bool) {
   std::optional<int64_t> apart = libraryWorkspace(op, threads);
   std::optional<int64_t> inside = libraryWorkspace(accumulating, threads);
   return apart && inside && isWorthAccumulating(op, *apart, *inside);
@@ -210,7 +210,7 @@ void CpuTarget::lowerAttention(Operation *op, const OpBuffers &buffers, PartOf p
   }
 }
 
-LogicalResult CpuTarget::lower(Operation *op, const OpBuffers &buffers, PartOf partOf,
+LogicalResult CpuTarget::lower(Operation *op, bool, const OpBuffers &buffers, PartOf partOf,
                                std::vector<std::unique_ptr<plan::CommandT>> &commands) {
   if (isNothing(op))
     return success();

@@ -15,9 +15,10 @@ class CpuTarget : public Target {
 public:
   CpuTarget(mlir::MLIRContext *context, int threads) : threads(threads), emitter(context) {}
 
-  mlir::FailureOr<int64_t> workspaceBytes(mlir::Operation *op) override;
-  bool prefersAccumulating(mlir::Operation *op, AccumulateProductOp accumulating) override;
-  mlir::LogicalResult lower(mlir::Operation *op, const OpBuffers &buffers, PartOf partOf,
+  mlir::FailureOr<int64_t> workspaceBytes(mlir::Operation *op, bool lean) override;
+  bool prefersAccumulating(mlir::Operation *op, AccumulateProductOp accumulating,
+                           bool lean) override;
+  mlir::LogicalResult lower(mlir::Operation *op, bool lean, const OpBuffers &buffers, PartOf partOf,
                             std::vector<std::unique_ptr<plan::CommandT>> &commands) override;
   mlir::LogicalResult finish(plan::PlanT &plan, const std::string &dumpDirectory,
                              nlohmann::json &report) override;

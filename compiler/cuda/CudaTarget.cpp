@@ -20,10 +20,10 @@ CudaTarget::CudaTarget(MLIRContext *context, const DeviceModel &device,
 // Workspaces
 //===----------------------------------------------------------------------===//
 
-FailureOr<int64_t> CudaTarget::workspaceBytes(Operation *op) {
+FailureOr<int64_t> CudaTarget::workspaceBytes(Operation *op, bool lean) {
   if (isNothing(op))
     return 0;
-  const LibraryOp *call = library.find(op);
+  const LibraryOp *call = library.find(op, lean);
   if (!call)
     return emitter.workspaceBytes(op);
   // What comes after the library's part uses the same bytes.
@@ -31,13 +31,13 @@ FailureOr<int64_t> CudaTarget::workspaceBytes(Operation *op) {
   return std::max(call->plan.workspaceBytes, sums);
 }
 
-bool CudaTarget::prefersAccumulating(Operation *op, AccumulateProductOp accumulating) {
+bool CudaTarget::prefersAccumulating(Operation *op, AccumulateProductOp accumulating, bool lean) {
   if (!convolutionCommand(accumulating) && !matMulCommand(accumulating))
     return false;
   // Generated products add as well as they write. A library may not.
-  if (library.find(op) && !library.find(accumulating))
+  if (library.find(op, lean) && !library.find(accumulating, lean))
     return false;
-  FailureOr<int64_t> apart = workspaceBytes(op), inside = workspaceBytes(accumulating);
+  FailureOr<int64_t> apart = workspaceBytes(op, lean), inside = workspaceBytes(accumulating, lean);
   return succeeded(apart) && succeeded(inside) && isWorthAccumulating(op, *apart, *inside);
 }
 
@@ -96,12 +96,12 @@ LogicalResult CudaTarget::lowerLibrary(Operation *op, const LibraryOp &call,
   return success();
 }
 
-LogicalResult CudaTarget::lower(Operation *op, const OpBuffers &buffers, PartOf,
+LogicalResult CudaTarget::lower(Operation *op, bool lean, const OpBuffers &buffers, PartOf,
                                 std::vector<std::unique_ptr<plan::CommandT>> &commands) {
   if (isNothing(op))
     return success();
   CommandWriter writer(op, buffers, commands);
-  if (const LibraryOp *call = library.find(op)) {
+  if (const LibraryOp *call = library.find(op, lean)) {
     if (failed(lowerLibrary(op, *call, buffers, writer)))
       return failure();
   } else {

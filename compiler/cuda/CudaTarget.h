@@ -19,13 +19,14 @@ public:
   CudaTarget(mlir::MLIRContext *context, const DeviceModel &device,
              std::unique_ptr<LibraryPlanner> library, std::string whyNoLibrary, int threads);
 
-  mlir::FailureOr<int64_t> workspaceBytes(mlir::Operation *op) override;
-  bool prefersAccumulating(mlir::Operation *op, AccumulateProductOp accumulating) override;
-  mlir::LogicalResult lower(mlir::Operation *op, const OpBuffers &buffers, PartOf partOf,
+  mlir::FailureOr<int64_t> workspaceBytes(mlir::Operation *op, bool lean) override;
+  bool prefersAccumulating(mlir::Operation *op, AccumulateProductOp accumulating,
+                           bool lean) override;
+  mlir::LogicalResult lower(mlir::Operation *op, bool lean, const OpBuffers &buffers, PartOf partOf,
                             std::vector<std::unique_ptr<plan::CommandT>> &commands) override;
   mlir::LogicalResult finish(plan::PlanT &plan, const std::string &dumpDirectory,
                              nlohmann::json &report) override;
-  bool setLean(bool lean) override { return library.setLean(lean); }
+  bool canBeLean() const override { return library.isThere(); }
   std::optional<double> inputBytesPerSecond() const override;
   std::optional<Roofline> roofline() const override;
 

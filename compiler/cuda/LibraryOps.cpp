@@ -167,7 +167,7 @@ Roles rolesInOrder(Operation *op, ArrayRef<StringRef> names) {
 
 } // namespace
 
-const LibraryOp *LibraryOps::find(Operation *op) {
+const LibraryOp *LibraryOps::find(Operation *op, bool lean) {
   if (!planner)
     return nullptr;
   std::string key = kernels::keyOf(op, {});

@@ -29,15 +29,10 @@ public:
   LibraryOps(std::unique_ptr<LibraryPlanner> planner, std::string whyNone)
       : planner(std::move(planner)), whyNone(std::move(whyNone)) {}
 
-  /// How the library runs the op; null where it does not. Valid for this object's life.
-  const LibraryOp *find(mlir::Operation *op);
-
-  /// Whether find() gives the plan with the least workspace instead of the library's first choice.
-  /// False where there is no library.
-  bool setLean(bool value) {
-    lean = value && planner;
-    return lean == value;
-  }
+  /// How the library runs the op, by its first choice or, `lean`, with the least workspace; null
+  /// where it does not. Valid for this object's life.
+  const LibraryOp *find(mlir::Operation *op, bool lean);
+  bool isThere() const { return planner != nullptr; }
 
   /// What ran through the library, and why the rest of what it might have run did not.
   struct Refusal {
@@ -59,7 +54,6 @@ private:
 
   std::unique_ptr<LibraryPlanner> planner;
   std::string whyNone;
-  bool lean = false;
   llvm::StringMap<Answer> answers; // by what the op computes
 };
 

@@ -15,8 +15,8 @@ namespace gc {
 namespace {
 struct SelectKernelsPass : PassWrapper<SelectKernelsPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SelectKernelsPass)
-  SelectKernelsPass(TargetOf targetOf, StringRef argument)
-      : targetOf(std::move(targetOf)), argument(argument) {}
+  SelectKernelsPass(TargetOf targetOf, bool lean, StringRef argument)
+      : targetOf(std::move(targetOf)), lean(lean), argument(argument) {}
   StringRef getArgument() const override { return argument; }
   StringRef getDescription() const override {
     return "decides how each op runs and what scratch it needs";
@@ -26,10 +26,10 @@ struct SelectKernelsPass : PassWrapper<SelectKernelsPass, OperationPass<ModuleOp
     Builder builder(&getContext());
     auto walked = getOperation().walk([&](func::FuncOp function) {
       accumulateInProducts(function, [&](Operation *op, AccumulateProductOp accumulating) {
-        return target->prefersAccumulating(op, accumulating);
+        return target->prefersAccumulating(op, accumulating, lean);
       });
       for (Operation &op : function.getBody().front().without_terminator()) {
-        FailureOr<int64_t> bytes = target->workspaceBytes(&op);
+        FailureOr<int64_t> bytes = target->workspaceBytes(&op, lean);
         if (failed(bytes))
           return WalkResult::interrupt();
         if (*bytes)
@@ -41,11 +41,12 @@ struct SelectKernelsPass : PassWrapper<SelectKernelsPass, OperationPass<ModuleOp
       signalPassFailure();
   }
   TargetOf targetOf;
+  bool lean;
   StringRef argument; // a literal
 };
 } // namespace
 
-std::unique_ptr<Pass> createSelectKernelsPass(TargetOf targetOf, StringRef argument) {
-  return std::make_unique<SelectKernelsPass>(std::move(targetOf), argument);
+std::unique_ptr<Pass> createSelectKernelsPass(TargetOf targetOf, bool lean, StringRef argument) {
+  return std::make_unique<SelectKernelsPass>(std::move(targetOf), lean, argument);
 }
 } // namespace gc

@@ -12,8 +12,8 @@ using TargetOf = std::function<std::shared_ptr<Target>(mlir::MLIRContext *)>;
 
 /// Lets the target decide how each op runs (library call, generated kernels, or nothing) and writes
 /// the scratch it needs into `gc.workspace`, so that memory can be planned. An op that the target
-/// cannot run is an error. `argument` is the pass's name on a command line.
-std::unique_ptr<mlir::Pass> createSelectKernelsPass(TargetOf targetOf,
+/// cannot run is an error. `lean`: see Target. `argument` is the pass's name on a command line.
+std::unique_ptr<mlir::Pass> createSelectKernelsPass(TargetOf targetOf, bool lean,
                                                     llvm::StringRef argument = "gc-select-kernels");
 } // namespace gc
 

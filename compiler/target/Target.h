@@ -24,29 +24,31 @@ struct OpBuffers {
 };
 
 /// Decides how each op runs, sizes its scratch before memory is planned, and turns it into commands
-/// afterwards, one op at a time. One target serves one compilation.
+/// afterwards, one op at a time. One target serves one compilation. `lean` asks for what needs the
+/// least scratch, even where something else may be faster; an op is lowered as it was sized.
 class Target {
 public:
   virtual ~Target() = default;
 
   /// Scratch that the op's commands need, or failure with a diagnostic where it cannot run.
-  virtual mlir::FailureOr<int64_t> workspaceBytes(mlir::Operation *op) = 0;
+  virtual mlir::FailureOr<int64_t> workspaceBytes(mlir::Operation *op, bool lean) = 0;
 
   /// Whether the op's results can be added to accumulators while they are computed, in no more
   /// memory (but for a few bytes) than the op and its results need.
-  virtual bool prefersAccumulating(mlir::Operation *op, AccumulateProductOp accumulating) = 0;
+  virtual bool prefersAccumulating(mlir::Operation *op, AccumulateProductOp accumulating,
+                                   bool lean) = 0;
 
   /// Appends the op's commands. Views, reads and gradient marks have none.
-  virtual mlir::LogicalResult lower(mlir::Operation *op, const OpBuffers &buffers, PartOf partOf,
+  virtual mlir::LogicalResult lower(mlir::Operation *op, bool lean, const OpBuffers &buffers,
+                                    PartOf partOf,
                                     std::vector<std::unique_ptr<plan::CommandT>> &commands) = 0;
 
   /// Writes the kernels of all commands, and what they need of the machine, into the plan.
   virtual mlir::LogicalResult finish(plan::PlanT &plan, const std::string &dumpDirectory,
                                      nlohmann::json &report) = 0;
 
-  /// From now on chooses what needs the least scratch, even where something else may be faster; or
-  /// again the fastest. False where there is no such choice.
-  virtual bool setLean(bool lean) { return !lean; }
+  /// Whether `lean` makes a difference.
+  virtual bool canBeLean() const { return false; }
 
   /// Bytes of the arena that belong to no op.
   virtual int64_t reserveBytes() const { return 0; }

@@ -20,6 +20,7 @@
 #ifndef GC_RUNTIME_HAL_DEVICE_H
 #define GC_RUNTIME_HAL_DEVICE_H
 
+#include "runtime/Measurements.h"
 #include "runtime/plan/PlanFile.h"
 
 #include <cstddef>
@@ -55,19 +56,7 @@ public:
   virtual std::span<std::byte> bytes() = 0;
 };
 
-/// Where the device's own memory went; measured by its driver, not copied from the plan.
-struct DeviceMemory {
-  uint64_t total = 0; ///< what the device has
-  /// In use before our context existed; somebody else than the driver must say it, which can be
-  /// asked only with one.
-  std::optional<uint64_t> usedBefore{};
-  uint64_t usedWithContext =
-      0;                  ///< in use once our context existed: what others had, and the context
-  uint64_t libraries = 0; ///< growth from loading kernels and libraries
-  uint64_t arena = 0;     ///< growth from creating the arena
-  uint64_t staging = 0;   ///< pinned host memory; no part of the device's
-  uint64_t used = 0;      ///< in use now, by everybody; as last known where asking fails
-};
+using runtime::DeviceMemory;
 
 /// Kernels ready to be launched.
 class Executable {

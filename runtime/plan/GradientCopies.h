@@ -10,7 +10,7 @@ namespace gc::runtime {
 /// gradient that it is about to read, which `gradient_buffer` then names. The copies lie behind the
 /// old end of the arena, so that nothing else moves and no budget has to be found for them;
 /// `memory` counts them as gradients. A plan that keeps gradients itself gets copies all the same.
-/// Fails (run failed) where a command changes a parameter and reads nothing of its size.
+/// Fails (run failed) where no command is said to update a parameter (Command.update).
 Result<PlanFile> withGradientCopies(const PlanFile &file);
 
 } // namespace gc::runtime

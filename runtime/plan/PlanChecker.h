@@ -58,6 +58,8 @@ private:
   bool checkVariable(const gc::plan::Variable &v);
   bool checkInputs();
   bool checkMetrics();
+  bool checkContracts();
+  bool checkUpdate(const gc::plan::Update &update);
 
   // VerifyKernels.cpp
   bool checkKernels();

@@ -2,6 +2,7 @@
 #ifndef GC_RUNTIME_PLAN_PLANFILE_H
 #define GC_RUNTIME_PLAN_PLANFILE_H
 
+#include "runtime/plan/ElementType.h"
 #include "runtime/plan/PlanSeal.h"
 #include "runtime/plan/Plan_generated.h"
 #include "runtime/plan/Result.h"
@@ -39,9 +40,6 @@ private:
   size_t size_ = 0;
   const gc::plan::Plan *plan_ = nullptr;
 };
-
-/// Bytes of one element.
-uint64_t elementBytes(gc::plan::DType type);
 
 /// The semantic rules: buffers inside the arena and aligned, indices in range, enough bytes behind
 /// every command, strides in bounds, inputs and variables consistent, kernels named. For a

@@ -86,6 +86,8 @@ bool PlanChecker::checkList(const CommandList *list, const char *listName) {
 }
 
 bool PlanChecker::checkCommand(const Command &command) {
+  if (command.update() && !checkUpdate(*command.update()))
+    return false;
   switch (command.operation_type()) {
   case Operation_Dispatch:
     return checkDispatch(*command.operation_as_Dispatch());

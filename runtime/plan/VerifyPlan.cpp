@@ -1,6 +1,7 @@
 #include "runtime/plan/PlanChecker.h"
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 #include <unordered_set>
 
@@ -36,7 +37,7 @@ bool isPermutation(const flatbuffers::Vector<int32_t> &axes) {
 
 Status PlanChecker::run() {
   if (!checkHeader() || !checkBuffers() || !checkKernels() || !checkGraphs() || !checkVariables() ||
-      !checkInputs() || !checkMetrics() || !checkList(plan.once(), "once") ||
+      !checkInputs() || !checkMetrics() || !checkContracts() || !checkList(plan.once(), "once") ||
       !checkList(plan.micro_batch(), "micro_batch") || !checkList(plan.step(), "step") ||
       !checkList(plan.evaluate(), "evaluate"))
     return badInput(message);
@@ -67,7 +68,7 @@ bool PlanChecker::checkBuffers() {
   for (size_t i = 0; i < buffers; ++i) {
     const Buffer &b = buffer(i);
     std::string where = "buffer " + quote(b.name());
-    if (b.kind() > BufferKind_MAX || b.dtype() > DType_MAX)
+    if (b.kind() > BufferKind_MAX || !elementTypeOf(b.dtype()))
       return fail(where + " has an unknown kind or dtype");
     if (b.offset() % kBufferAlignment != 0)
       return fail(where + " starts at " + std::to_string(b.offset()) + ", not a multiple of 64");
@@ -166,6 +167,8 @@ bool PlanChecker::checkInputs() {
   for (size_t i = 0; i < count(plan.inputs()); ++i) {
     const Input &input = *plan.inputs()->Get(i);
     std::string where = "input " + quote(input.name());
+    if (input.role() > InputRole_MAX)
+      return fail(where + " has an unknown role");
     if (count(input.slots()) == 0)
       return fail(where + " has no slots");
     for (uint32_t slot : *input.slots()) {
@@ -183,30 +186,60 @@ bool PlanChecker::checkInputs() {
 }
 
 bool PlanChecker::checkMetrics() {
-  for (int32_t metric :
-       {plan.loss(), plan.correct(), plan.evaluate_loss(), plan.evaluate_correct()}) {
-    if (metric == -1)
-      continue;
-    if (metric < 0 || static_cast<size_t>(metric) >= buffers)
-      return fail("a metric names buffer " + std::to_string(metric) + " of " +
+  std::set<std::pair<std::string_view, bool>> names;
+  for (size_t i = 0; i < count(plan.metrics()); ++i) {
+    const Metric &metric = *plan.metrics()->Get(i);
+    std::string where = "metric " + quote(metric.name());
+    if (!names.emplace(metric.name()->string_view(), metric.evaluate()).second)
+      return fail(where + " is there twice");
+    if (metric.reduction() > Reduction_MAX)
+      return fail(where + " is reduced in an unknown way");
+    if (metric.buffer() >= buffers)
+      return fail(where + " names buffer " + std::to_string(metric.buffer()) + " of " +
                   std::to_string(buffers));
-    if (buffer(metric).dtype() != DType_F32 || buffer(metric).bytes() < 4)
-      return fail("metric " + quote(buffer(metric).name()) + " is not one f32");
+    if (buffer(metric.buffer()).dtype() != DType_F32 || buffer(metric.buffer()).bytes() < 4)
+      return fail(where + " is not one f32");
   }
   return true;
 }
 
-uint64_t elementBytes(DType type) {
-  switch (type) {
-  case DType_F32:
-  case DType_I32:
-    return 4;
-  case DType_I64:
-    return 8;
-  case DType_U8:
-    return 1;
+bool PlanChecker::checkContracts() {
+  if (int32_t scale = plan.window_scale(); scale != -1) {
+    if (scale < 0 || static_cast<size_t>(scale) >= count(plan.variables()))
+      return fail("the window's scale is variable " + std::to_string(scale) + " of " +
+                  std::to_string(count(plan.variables())));
+    const Buffer &b = buffer(plan.variables()->Get(static_cast<uint32_t>(scale))->buffer());
+    if (b.dtype() != DType_F32 || b.bytes() < 4)
+      return fail("the window's scale is not one f32");
   }
-  return 1;
+  if (int32_t pool = plan.transients(); pool != -1) {
+    if (pool < 0 || static_cast<size_t>(pool) >= buffers)
+      return fail("the transient pool is buffer " + std::to_string(pool) + " of " +
+                  std::to_string(buffers));
+    // The library keeps tables of its own there.
+    const Buffer &reserved = buffer(static_cast<uint64_t>(pool));
+    for (size_t i = 0; i < buffers; ++i)
+      if (const Buffer &other = buffer(i); i != static_cast<size_t>(pool) &&
+                                           other.offset() < reserved.offset() + reserved.bytes() &&
+                                           reserved.offset() < other.offset() + other.bytes())
+        return fail("buffer " + quote(other.name()) + " overlaps the transient pool " +
+                    quote(reserved.name()));
+  }
+  return true;
+}
+
+bool PlanChecker::checkUpdate(const Update &update) {
+  if (update.parameter() >= count(plan.variables()))
+    return fail("updates variable " + std::to_string(update.parameter()) + " of " +
+                std::to_string(count(plan.variables())));
+  const Variable &v = *plan.variables()->Get(update.parameter());
+  if (v.role() != VariableRole_Parameter)
+    return fail("updates " + quote(v.name()) + ", which is no parameter");
+  if (!inRange(update.gradient(), "gradient"))
+    return false;
+  if (buffer(update.gradient()).bytes() < buffer(v.buffer()).bytes())
+    return fail("updates " + quote(v.name()) + " by a gradient of fewer bytes");
+  return true;
 }
 
 Status verifyPlan(const Plan &plan) { return PlanChecker(plan).run(); }

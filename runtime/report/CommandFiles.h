@@ -3,7 +3,7 @@
 #define GC_RUNTIME_REPORT_COMMANDFILES_H
 
 #include "runtime/Error.h"
-#include "runtime/report/CommandTime.h"
+#include "runtime/Measurements.h"
 #include "runtime/report/TrainingReport.h"
 
 #include <string>

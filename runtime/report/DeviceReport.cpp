@@ -36,13 +36,14 @@ static std::string valueText(size_t quantity, double value) {
 }
 
 std::optional<int64_t> DeviceMemoryReport::contextBytes() const {
-  if (!beforeBytes)
+  if (!driver.usedBefore)
     return std::nullopt;
-  return static_cast<int64_t>(withContextBytes - *beforeBytes);
+  return static_cast<int64_t>(driver.usedWithContext - *driver.usedBefore);
 }
 
 int64_t DeviceMemoryReport::remainderBytes() const {
-  return static_cast<int64_t>(usedBytes() - (withContextBytes + librariesBytes + arenaBytes));
+  return static_cast<int64_t>(usedBytes() -
+                              (driver.usedWithContext + driver.libraries + driver.arena));
 }
 
 /// ` + context 1.0 MiB`, or ` - …` where it is negative.
@@ -52,26 +53,27 @@ static std::string term(const char *name, int64_t bytes) {
 }
 
 json deviceMemoryJson(const DeviceMemoryReport &m) {
-  return {{"capacity_bytes", m.capacityBytes},
+  return {{"capacity_bytes", m.driver.total},
           {"used_bytes", m.usedBytes()},
-          {"before_bytes", orNull(m.beforeBytes)},
+          {"before_bytes", orNull(m.driver.usedBefore)},
           {"context_bytes", orNull(m.contextBytes())},
-          {"before_and_context_bytes", m.withContextBytes},
-          {"libraries_bytes", m.librariesBytes},
-          {"arena_bytes", m.arenaBytes},
+          {"before_and_context_bytes", m.driver.usedWithContext},
+          {"libraries_bytes", m.driver.libraries},
+          {"arena_bytes", m.driver.arena},
           {"remainder_bytes", m.remainderBytes()},
-          {"driver_used_bytes", m.driverUsedBytes},
+          {"driver_used_bytes", m.driver.used},
           {"nvml_used_peak_bytes", orNull(m.nvmlUsedPeakBytes)}};
 }
 
 std::string deviceMemoryText(const DeviceMemoryReport &m) {
   std::string text = fmt::format("total used {} = ", shortSizeText(m.usedBytes()));
-  if (m.beforeBytes)
-    text += "before " + shortSizeText(*m.beforeBytes) + term("context", *m.contextBytes());
+  if (m.driver.usedBefore)
+    text += "before " + shortSizeText(*m.driver.usedBefore) + term("context", *m.contextBytes());
   else
-    text += "before and context " + shortSizeText(m.withContextBytes);
-  return text + term("libraries", static_cast<int64_t>(m.librariesBytes)) +
-         term("arena", static_cast<int64_t>(m.arenaBytes)) + term("remainder", m.remainderBytes());
+    text += "before and context " + shortSizeText(m.driver.usedWithContext);
+  return text + term("libraries", static_cast<int64_t>(m.driver.libraries)) +
+         term("arena", static_cast<int64_t>(m.driver.arena)) +
+         term("remainder", m.remainderBytes());
 }
 
 json nvmlJson(const NvmlReport &nvml, const MonitorSummary &monitor) {
@@ -127,7 +129,7 @@ std::string nvmlText(const NvmlReport &nvml, const MonitorSummary &monitor) {
 
 std::string deviceMemoryHtml(const DeviceMemoryReport &m) {
   return fmt::format("<h2>Memory of the device</h2>\n<p>{}; it has {}</p>\n",
-                     escaped(deviceMemoryText(m)), sizeText(m.capacityBytes));
+                     escaped(deviceMemoryText(m)), sizeText(m.driver.total));
 }
 
 /// Memory used over the run; nothing where there are no two points.

@@ -3,6 +3,7 @@
 #ifndef GC_RUNTIME_REPORT_DEVICEREPORT_H
 #define GC_RUNTIME_REPORT_DEVICEREPORT_H
 
+#include "runtime/Measurements.h"
 #include "runtime/monitor/Monitor.h"
 
 #include <array>
@@ -17,18 +18,13 @@ namespace gc::runtime {
 /// driver can be asked only once there is a context; what was in use before is NVML's to say, and
 /// where it does not, the first two stay one number.
 struct DeviceMemoryReport {
-  uint64_t capacityBytes = 0;          // of the device
-  uint64_t withContextBytes = 0;       // in use once our context existed
-  std::optional<uint64_t> beforeBytes; // in use before
-  uint64_t librariesBytes = 0;         // modules, library handles, streams
-  uint64_t arenaBytes = 0;
-  uint64_t driverUsedBytes = 0;              // at the end, as the driver counts
+  DeviceMemory driver;
   std::optional<uint64_t> nvmlUsedPeakBytes; // at most, while training, as NVML counts
 
   /// With it negative others freed more meanwhile than the context took.
   std::optional<int64_t> contextBytes() const;
   /// NVML's peak, or the driver's count where there is none.
-  uint64_t usedBytes() const { return nvmlUsedPeakBytes.value_or(driverUsedBytes); }
+  uint64_t usedBytes() const { return nvmlUsedPeakBytes.value_or(driver.used); }
   /// What others took meanwhile, and what the two count differently; negative where others freed.
   int64_t remainderBytes() const;
 };

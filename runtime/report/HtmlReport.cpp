@@ -50,10 +50,10 @@ std::string htmlReport(const TrainingReport &r, const plan::Plan &plan,
     page += factRow("training accuracy", fmt::format("{:.2f} %", 100 * *r.accuracy));
   if (!r.evaluations.empty() && r.evaluations.back().accuracy)
     page += factRow("test accuracy", fmt::format("{:.2f} %", 100 * *r.evaluations.back().accuracy));
-  page += factRow("predicted peak", sizeText(m.predictedPeakBytes));
-  page += factRow("measured peak", sizeText(m.measuredPeakBytes));
-  page += factRow("lower bound", sizeText(m.lowerBoundBytes));
-  page += factRow("allocations in the step", std::to_string(m.allocationsInStep));
+  page += factRow("predicted peak", sizeText(m.arenaBytes));
+  page += factRow("measured peak", sizeText(m.measured.peakBytes));
+  page += factRow("lower bound", sizeText(m.planned.lower_bound));
+  page += factRow("allocations in the step", std::to_string(m.measured.allocationsInStep));
   page += "</table>\n";
   if (m.device)
     page += deviceMemoryHtml(*m.device);

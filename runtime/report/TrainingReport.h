@@ -4,7 +4,9 @@
 #define GC_RUNTIME_REPORT_TRAININGREPORT_H
 
 #include "runtime/Error.h"
+#include "runtime/Measurements.h"
 #include "runtime/monitor/Monitor.h"
+#include "runtime/plan/Plan_generated.h"
 #include "runtime/report/DeviceReport.h"
 
 #include <cstdint>
@@ -15,11 +17,9 @@
 namespace gc::runtime {
 
 struct MemoryReport {
-  uint64_t predictedPeakBytes = 0, measuredPeakBytes = 0, lowerBoundBytes = 0;
-  uint64_t weightsBytes = 0, gradientsBytes = 0, optimizerBytes = 0, activationsBytes = 0;
-  uint64_t workspaceBytes = 0, inputBytes = 0, fragmentationBytes = 0, arenaBytes = 0;
-  uint64_t allocationsInStep = 0, libraryBytes = 0;
-  uint64_t processRssBeforeBytes = 0, processRssPeakBytes = 0;
+  uint64_t arenaBytes = 0; // the predicted peak
+  plan::MemoryT planned;   // what it is made of
+  MemoryMeasurement measured;
   std::optional<DeviceMemoryReport> device; // where the device has memory of its own
 };
 

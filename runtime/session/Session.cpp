@@ -1,5 +1,7 @@
 #include "runtime/session/Session.h"
 
+#include "runtime/plan/Metrics.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -20,7 +22,7 @@ struct List {
   std::vector<std::unique_ptr<hal::CommandBuffer>> buffers;
   std::vector<hal::CommandTime> times; // sized before the first step
   std::vector<hal::Readback> results;
-  std::vector<CommandProfile> profile;
+  std::vector<CommandTime> profile;
   std::vector<float> recent; // kProfiledExecutions times of each command, in turn
   std::vector<std::string> implementations;
 
@@ -64,7 +66,7 @@ struct Session::State {
   List *running = nullptr; ///< started, not finished
   hal::Event *runningEvent = nullptr;
   std::unordered_map<std::string_view, const gc::plan::Variable *> variables;
-  std::vector<int32_t> metrics; ///< buffers, in the order of metricStaging
+  std::vector<uint32_t> metrics; ///< buffers, in the order of metricStaging
   uint32_t slots = 1;
   double began = 0;
   MemoryMeasurement memory;
@@ -90,7 +92,7 @@ struct Session::State {
       list.implementations.push_back(list.buffers[0]->implementation(i));
     for (size_t i = 0; i < n; ++i) {
       const gc::plan::Command &command = *commands->commands()->Get(static_cast<uint32_t>(i));
-      CommandProfile &entry = list.profile[i];
+      CommandTime &entry = list.profile[i];
       entry.name = command.name()->string_view();
       entry.implementation = list.implementations[i];
       entry.list = name;
@@ -149,25 +151,18 @@ struct Session::State {
   /// Metrics come back at the end of the list that computes them.
   Status stageMetrics() {
     const gc::plan::Plan &p = plan->get();
-    auto created = device->createStaging(4 * sizeof(float));
+    size_t count = p.metrics() ? p.metrics()->size() : 0;
+    auto created = device->createStaging(std::max<size_t>(count, 1) * sizeof(float));
     if (!created)
       return created.error();
     metricStaging = std::move(*created);
-    auto add = [&](List &list, int32_t buffer) {
-      if (buffer < 0)
-        return;
-      size_t at = 0;
-      while (at < metrics.size() && metrics[at] != buffer)
-        ++at;
-      if (at == metrics.size())
-        metrics.push_back(buffer);
-      list.results.push_back({bufferOf(static_cast<uint32_t>(buffer)).offset(),
-                              metricStaging->bytes().subspan(at * sizeof(float), sizeof(float))});
-    };
-    add(microBatch, p.loss());
-    add(microBatch, p.correct());
-    add(evaluate, p.evaluate_loss());
-    add(evaluate, p.evaluate_correct());
+    for (size_t i = 0; i < count; ++i) {
+      const gc::plan::Metric &metric = *p.metrics()->Get(static_cast<uint32_t>(i));
+      metrics.push_back(metric.buffer());
+      List &list = metric.evaluate() ? evaluate : microBatch;
+      list.results.push_back({bufferOf(metric.buffer()).offset(),
+                              metricStaging->bytes().subspan(i * sizeof(float), sizeof(float))});
+    }
     return {};
   }
 
@@ -223,7 +218,7 @@ struct Session::State {
     Status done = runningEvent->wait();
     if (done)
       for (size_t i = 0; i < list.profile.size(); ++i) {
-        CommandProfile &entry = list.profile[i];
+        CommandTime &entry = list.profile[i];
         size_t turn = entry.executions++ % kProfiledExecutions;
         entry.lastBegin = list.times[i].begin - began;
         entry.lastSeconds = list.times[i].end - list.times[i].begin;
@@ -278,7 +273,7 @@ struct Session::State {
     return found->second;
   }
 
-  Result<float> metric(int64_t buffer) const {
+  Result<float> metric(uint32_t buffer) const {
     for (size_t i = 0; i < metrics.size(); ++i)
       if (metrics[i] == buffer) {
         float value;
@@ -287,7 +282,13 @@ struct Session::State {
       }
     return badInput("buffer " + std::to_string(buffer) + " is no metric of the plan");
   }
-  double metricOr0(int32_t buffer) const { return buffer < 0 ? 0 : *metric(buffer); }
+  Metrics metricsOf(bool evaluated) const {
+    auto read = [&](std::string_view name) -> double {
+      std::optional<uint32_t> buffer = findMetric(plan->get(), name, evaluated);
+      return buffer ? *metric(*buffer) : 0;
+    };
+    return {read(kLossMetric), read(kCorrectMetric)};
+  }
 };
 
 Session::Session() : state_(std::make_unique<State>()) {}
@@ -413,15 +414,9 @@ Status Session::evaluateMicroBatch(uint32_t slot) {
 
 Result<float> Session::metric(uint32_t buffer) const { return state_->metric(buffer); }
 
-Metrics Session::metrics() const {
-  const gc::plan::Plan &plan = state_->plan->get();
-  return {state_->metricOr0(plan.loss()), state_->metricOr0(plan.correct())};
-}
+Metrics Session::metrics() const { return state_->metricsOf(/*evaluated=*/false); }
 
-Metrics Session::evaluateMetrics() const {
-  const gc::plan::Plan &plan = state_->plan->get();
-  return {state_->metricOr0(plan.evaluate_loss()), state_->metricOr0(plan.evaluate_correct())};
-}
+Metrics Session::evaluateMetrics() const { return state_->metricsOf(/*evaluated=*/true); }
 
 MemoryMeasurement Session::memory() {
   MemoryMeasurement &m = state_->memory;
@@ -429,10 +424,11 @@ MemoryMeasurement Session::memory() {
   // Without a reset the mark may be older than the arena; then only our own samples count.
   m.rssPeakBytes = std::max({m.rssPeakBytes, now.resident, state_->peakReset ? now.peak : 0});
   m.arenaBytes = state_->arena->residentBytes();
-  m.measuredPeakBytes = m.rssPeakBytes > m.rssBeforeBytes ? m.rssPeakBytes - m.rssBeforeBytes : 0;
+  m.peakBytes = m.rssPeakBytes > m.rssBeforeBytes ? m.rssPeakBytes - m.rssBeforeBytes : 0;
+  m.allocationsInStep = allocationsInStep();
   m.device = state_->device->memory();
   if (m.device) {
-    m.measuredPeakBytes = m.device->arena;
+    m.peakBytes = m.device->arena;
     m.libraryBytes = m.device->libraries;
   }
   return m;
@@ -443,8 +439,8 @@ uint64_t Session::transientsInStep() const { return state_->device->allocations(
 
 double Session::secondsSinceBegin() const { return seconds() - state_->began; }
 
-std::vector<CommandProfile> Session::profile() const {
-  std::vector<CommandProfile> all;
+std::vector<CommandTime> Session::profile() const {
+  std::vector<CommandTime> all;
   for (const List *list : {&state_->once, &state_->microBatch, &state_->step, &state_->evaluate})
     for (size_t i = 0; i < list->profile.size(); ++i) {
       all.push_back(list->profile[i]);

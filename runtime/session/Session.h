@@ -49,23 +49,6 @@ struct Metrics {
 /// Executions of a command whose times a profiling session remembers.
 constexpr size_t kProfiledExecutions = 63;
 
-/// Time of one command over its executions. The name points into the plan.
-struct CommandProfile {
-  std::string_view name;
-  std::string_view implementation; ///< "kernel", or what the library answered
-  std::string_view list;           ///< "once", "micro_batch", "step", "evaluate"
-  double flops = 0;
-  double bytesMoved = 0;
-  double secondsPredicted = 0;
-  int op = -1; ///< counts ops as the compiler did; commands of one op share it
-  bool recomputed = false;
-  uint64_t executions = 0;
-  double seconds = 0;       ///< sum
-  double medianSeconds = 0; ///< of the last executions, at most kProfiledExecutions
-  double lastBegin = 0;     ///< seconds since the session began, of the last execution
-  double lastSeconds = 0;
-};
-
 class Session {
 public:
   /// Builds everything; the plan must outlive the session. Fails with Device when the device is
@@ -135,7 +118,7 @@ public:
   /// Since the session began; the clock of profile().
   double secondsSinceBegin() const;
   /// Times per command when options.profile is set; else empty.
-  std::vector<CommandProfile> profile() const;
+  std::vector<CommandTime> profile() const;
   /// Text of what each command of a list would do, one line each ("once", "micro_batch", …).
   std::vector<std::string> describe(std::string_view list) const;
 

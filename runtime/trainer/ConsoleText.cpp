@@ -45,16 +45,17 @@ std::string headerText(const TrainingReport &r, const ScheduleText &schedule) {
   text += line("training", fmt::format("{}, {}{}{}, seed {}", steps, batch,
                                        r.optimizer.empty() ? "" : ", ", r.optimizer, r.seed));
   double gap =
-      m.lowerBoundBytes > 0 ? static_cast<double>(m.predictedPeakBytes) / m.lowerBoundBytes - 1 : 0;
-  text += line("plan peak", sizeText(m.predictedPeakBytes));
-  text +=
-      line("", fmt::format("lower bound {}, gap {}", sizeText(m.lowerBoundBytes), percent(gap)));
+      m.planned.lower_bound > 0 ? static_cast<double>(m.arenaBytes) / m.planned.lower_bound - 1 : 0;
+  text += line("plan peak", sizeText(m.arenaBytes));
+  text += line(
+      "", fmt::format("lower bound {}, gap {}", sizeText(m.planned.lower_bound), percent(gap)));
   text += line("", fmt::format("weights {}, gradients {}, optimizer {}, activations {},",
-                               shortSizeText(m.weightsBytes), shortSizeText(m.gradientsBytes),
-                               shortSizeText(m.optimizerBytes), shortSizeText(m.activationsBytes)));
+                               shortSizeText(m.planned.weights), shortSizeText(m.planned.gradients),
+                               shortSizeText(m.planned.optimizer),
+                               shortSizeText(m.planned.activations)));
   text += line("", fmt::format("workspace {}, input {}, fragmentation {}",
-                               shortSizeText(m.workspaceBytes), shortSizeText(m.inputBytes),
-                               shortSizeText(m.fragmentationBytes)));
+                               shortSizeText(m.planned.workspace), shortSizeText(m.planned.input),
+                               shortSizeText(m.planned.fragmentation)));
   text += line("remat", rematText(r.remat));
   if (r.compileSeconds > 0)
     text += line("compiled in", fmt::format("{:.2f} s", r.compileSeconds));
@@ -90,18 +91,17 @@ std::string summaryText(const TrainingReport &r) {
   text += line("step", fmt::format("median {:.4f} s, fastest {:.4f} s, {:.4g} samples/s",
                                    r.stepMedian(), fastest, r.samplesPerSecond()));
   const MemoryReport &m = r.memory;
-  text += line("peak", fmt::format("predicted {}", sizeText(m.predictedPeakBytes)));
-  double difference = m.predictedPeakBytes > 0
-                          ? static_cast<double>(m.measuredPeakBytes) / m.predictedPeakBytes - 1
-                          : 0;
+  text += line("peak", fmt::format("predicted {}", sizeText(m.arenaBytes)));
+  double difference =
+      m.arenaBytes > 0 ? static_cast<double>(m.measured.peakBytes) / m.arenaBytes - 1 : 0;
   text += line(
-      "", fmt::format("measured  {}, {:+.2f} %", sizeText(m.measuredPeakBytes), 100 * difference));
-  text += line("", fmt::format("libraries {} apart", sizeText(m.libraryBytes)));
+      "", fmt::format("measured  {}, {:+.2f} %", sizeText(m.measured.peakBytes), 100 * difference));
+  text += line("", fmt::format("libraries {} apart", sizeText(m.measured.libraryBytes)));
   if (m.device)
     text += line("device memory", deviceMemoryText(*m.device));
   if (r.nvml)
     text += line("nvml", nvmlText(*r.nvml, r.monitor));
-  text += line("allocations", fmt::format("{} in the step", m.allocationsInStep));
+  text += line("allocations", fmt::format("{} in the step", m.measured.allocationsInStep));
   return text;
 }
 

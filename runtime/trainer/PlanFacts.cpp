@@ -2,6 +2,7 @@
 
 #include "runtime/plan/Plan_generated.h"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace gc::runtime {
@@ -32,43 +33,42 @@ static void takeRemat(RematReport &remat, const std::string &text) {
   remat.gap = number("gap");
 }
 
+std::string optimizerText(const plan::Plan &plan) {
+  const plan::Optimizer *o = plan.optimizer();
+  if (!o)
+    return "";
+  std::string text = fmt::format("{} lr {}", o->name()->string_view(), o->lr());
+  if (o->momentum() != 0)
+    text += fmt::format(" momentum {}{}", o->momentum(), o->nesterov() ? " (nesterov)" : "");
+  if (o->dampening() != 0)
+    text += fmt::format(" dampening {}", o->dampening());
+  const plan::OptimizerT usual;
+  if (o->beta1() != usual.beta1 || o->beta2() != usual.beta2)
+    text += fmt::format(" betas {} {}", o->beta1(), o->beta2());
+  if (o->epsilon() != usual.epsilon)
+    text += fmt::format(" epsilon {}", o->epsilon());
+  if (o->weight_decay() != 0)
+    text += fmt::format(" weight decay {}", o->weight_decay());
+  return text;
+}
+
 void fillPlanFacts(TrainingReport &report, const plan::Plan &plan) {
+  report.optimizer = optimizerText(plan);
   report.model = plan.model()->str();
   report.device = plan.target()->device()->str();
   report.batch = plan.batch();
   report.microBatches = plan.micro_batches();
   report.parameters = plan.parameters();
-  const plan::Memory &memory = *plan.memory();
-  report.memory.predictedPeakBytes = plan.arena_bytes();
   report.memory.arenaBytes = plan.arena_bytes();
-  report.memory.lowerBoundBytes = memory.lower_bound();
-  report.memory.weightsBytes = memory.weights();
-  report.memory.gradientsBytes = memory.gradients();
-  report.memory.optimizerBytes = memory.optimizer();
-  report.memory.activationsBytes = memory.activations();
-  report.memory.workspaceBytes = memory.workspace();
-  report.memory.inputBytes = memory.input();
-  report.memory.fragmentationBytes = memory.fragmentation();
-
+  plan.memory()->UnPackTo(&report.memory.planned);
   if (plan.report())
     takeRemat(report.remat, plan.report()->str());
 }
 
-void fillMemoryUse(TrainingReport &report, const MemoryUse &use) {
-  report.memory.measuredPeakBytes = use.measuredPeakBytes;
-  report.memory.allocationsInStep = use.allocationsInStep;
-  report.memory.libraryBytes = use.libraryBytes;
-  report.memory.processRssBeforeBytes = use.rssBeforeBytes;
-  report.memory.processRssPeakBytes = use.rssPeakBytes;
-  if (!use.device)
-    return;
-  DeviceMemoryReport &device = report.memory.device.emplace();
-  device.capacityBytes = use.device->total;
-  device.withContextBytes = use.device->usedWithContext;
-  device.beforeBytes = use.device->usedBefore;
-  device.librariesBytes = use.device->libraries;
-  device.arenaBytes = use.device->arena;
-  device.driverUsedBytes = use.device->used;
+void fillMemoryUse(TrainingReport &report, const MemoryMeasurement &use) {
+  report.memory.measured = use;
+  if (use.device)
+    report.memory.device.emplace().driver = *use.device;
 }
 
 bool keepsGradients(const plan::Plan &plan) {

@@ -7,10 +7,13 @@
 
 namespace gc::runtime {
 
-/// Model, batch, predicted memory, recomputation.
+/// "adamw lr 0.001 weight decay 0.01": what updates the parameters; empty where the plan does not
+/// tell.
+std::string optimizerText(const plan::Plan &plan);
+/// Model, optimizer, batch, predicted memory, recomputation.
 void fillPlanFacts(TrainingReport &report, const plan::Plan &plan);
 /// What was measured.
-void fillMemoryUse(TrainingReport &report, const MemoryUse &use);
+void fillMemoryUse(TrainingReport &report, const MemoryMeasurement &use);
 bool keepsGradients(const plan::Plan &plan);
 
 } // namespace gc::runtime

@@ -1,4 +1,4 @@
-#include "runtime/plan/Plan_generated.h"
+#include "runtime/plan/Metrics.h"
 #include "runtime/trainer/Trainer.h"
 
 #include <fmt/format.h>
@@ -29,15 +29,18 @@ Result<PlanInputs> findPlanInputs(const plan::Plan &plan) {
   const plan::Input *image = nullptr, *label = nullptr;
   for (size_t i = 0; plan.inputs() && i < plan.inputs()->size(); ++i) {
     const plan::Input *input = plan.inputs()->Get(i);
-    std::string name = input->name()->str();
-    if (name == "image") {
+    switch (input->role()) {
+    case plan::InputRole_Image:
       image = input;
       result.image = i;
-    } else if (name == "label") {
+      break;
+    case plan::InputRole_Label:
       label = input;
       result.label = i;
-    } else {
-      return bad(fmt::format("it has an input '{}', expected 'image' and 'label'", name));
+      break;
+    default:
+      return bad(
+          fmt::format("it has an input '{}', expected 'image' and 'label'", input->name()->str()));
     }
   }
   if (!image || !label || !image->slots() || !label->slots() || image->slots()->size() == 0 ||
@@ -46,7 +49,7 @@ Result<PlanInputs> findPlanInputs(const plan::Plan &plan) {
   if (plan.batch() < 1 || plan.micro_batches() < 1 || plan.batch() % plan.micro_batches() != 0)
     return bad(fmt::format("it has a batch of {} in {} micro-batches", plan.batch(),
                            plan.micro_batches()));
-  if (plan.loss() < 0)
+  if (!findMetric(plan, kLossMetric))
     return bad("it has no loss");
   result.slots = image->slots()->size();
   result.microBatch = plan.batch() / plan.micro_batches();

@@ -41,27 +41,8 @@ Result<std::byte *> SessionExecutor::inputSlot(size_t input, size_t slot) {
 
 Result<float> SessionExecutor::readMetric(uint32_t buffer) { return session.metric(buffer); }
 
-MemoryUse SessionExecutor::memoryUse() {
-  MemoryMeasurement measured = session.memory();
-  MemoryUse use;
-  use.measuredPeakBytes = measured.measuredPeakBytes;
-  use.allocationsInStep = session.allocationsInStep();
-  use.libraryBytes = measured.libraryBytes;
-  use.rssBeforeBytes = measured.rssBeforeBytes;
-  use.rssPeakBytes = measured.rssPeakBytes;
-  use.device = measured.device;
-  return use;
-}
+MemoryMeasurement SessionExecutor::memoryUse() { return session.memory(); }
 
-std::vector<CommandTime> SessionExecutor::commandTimes() const {
-  std::vector<CommandTime> times;
-  for (const CommandProfile &profile : session.profile())
-    times.push_back({std::string(profile.name), std::string(profile.implementation),
-                     std::string(profile.list), profile.flops, profile.bytesMoved,
-                     profile.secondsPredicted, profile.op, profile.recomputed, profile.executions,
-                     profile.seconds, profile.medianSeconds, profile.lastBegin,
-                     profile.lastSeconds});
-  return times;
-}
+std::vector<CommandTime> SessionExecutor::commandTimes() const { return session.profile(); }
 
 } // namespace gc::runtime

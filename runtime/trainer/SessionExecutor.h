@@ -32,7 +32,7 @@ public:
   }
   Result<void> finishMicroBatch() override { return session.finishMicroBatch(); }
   Result<float> readMetric(uint32_t buffer) override;
-  MemoryUse memoryUse() override;
+  MemoryMeasurement memoryUse() override;
   std::vector<CommandTime> commandTimes() const override;
   double seconds() const override { return session.secondsSinceBegin(); }
 

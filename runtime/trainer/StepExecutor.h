@@ -4,9 +4,9 @@
 #define GC_RUNTIME_TRAINER_STEPEXECUTOR_H
 
 #include "runtime/Error.h"
+#include "runtime/Measurements.h"
 #include "runtime/hal/Device.h"
 #include "runtime/monitor/DeviceSampler.h"
-#include "runtime/report/CommandTime.h"
 #include "runtime/weights/BufferAccess.h"
 
 #include <cstdint>
@@ -18,13 +18,6 @@ struct Plan;
 }
 
 namespace gc::runtime {
-
-/// Measured, not copied from the plan.
-struct MemoryUse {
-  uint64_t measuredPeakBytes = 0, allocationsInStep = 0, libraryBytes = 0;
-  uint64_t rssBeforeBytes = 0, rssPeakBytes = 0;
-  std::optional<hal::DeviceMemory> device{}; // where the device has memory of its own
-};
 
 class StepExecutor : public BufferAccess {
 public:
@@ -51,7 +44,7 @@ public:
   /// A scalar f32 buffer.
   virtual Result<float> readMetric(uint32_t buffer) = 0;
 
-  virtual MemoryUse memoryUse() = 0;
+  virtual MemoryMeasurement memoryUse() = 0;
 
   /// Every command of the plan with its times; empty unless the executor was made to measure them.
   virtual std::vector<CommandTime> commandTimes() const = 0;

@@ -58,7 +58,6 @@ Result<void> trainPlan(const PlanFile &plan, const TrainOptions &asked, Training
   SessionExecutor executor(**session);
   fillPlanFacts(report, plan.get());
   report.data = data->description;
-  report.optimizer = options.optimizer;
   report.compileSeconds = options.compileSeconds;
   report.threads = executor.threads();
   return trainOn(executor, *inputs, *data, options, report);

@@ -25,7 +25,6 @@ struct TrainOptions {
 
   std::string nvmlLibrary = nvml::kLibraryName; // watches the device, where it can be watched
 
-  std::string optimizer; // as the header and the report name it
   double compileSeconds = 0;
   std::FILE *out = stdout; // header, progress, summary
 };

@@ -1,7 +1,7 @@
 #include "runtime/trainer/Trainer.h"
 
 #include "runtime/monitor/Monitor.h"
-#include "runtime/plan/Plan_generated.h"
+#include "runtime/plan/Metrics.h"
 #include "runtime/process/Interrupt.h"
 #include "runtime/trainer/Resume.h"
 
@@ -38,12 +38,11 @@ Result<std::unique_ptr<Trainer>> Trainer::create(StepExecutor &executor, const P
   if (schedule.evaluate && !data.test)
     return badInput(
         fmt::format("--evaluate needs a test split, which '{}' does not have", data.description));
-  if (schedule.evaluate && executor.plan().evaluate_loss() < 0)
+  if (schedule.evaluate && !findMetric(executor.plan(), kLossMetric, true))
     return badInput("--evaluate: this plan has no commands for inference; compile the model with "
                     "--evaluate");
-  for (const plan::Variable *variable : *executor.plan().variables())
-    if (variable->name()->string_view() == "window_scale")
-      t.windowScale = variable->buffer();
+  if (int32_t scale = executor.plan().window_scale(); scale >= 0)
+    t.windowScale = executor.plan().variables()->Get(static_cast<uint32_t>(scale))->buffer();
   // What is left of an epoch after its whole batches makes a short window, where the plan has a way
   // to weigh it; else it is dropped.
   t.epochMicroBatches = t.windowScale && !data.endless ? t.samples / inputs.microBatch
@@ -166,7 +165,8 @@ Result<void> Trainer::scaleWindow(int64_t count) {
 Result<void> Trainer::oneStep() {
   Clock::time_point begin = Clock::now();
   double loss = 0, correct = 0, waited = 0;
-  const plan::Plan &plan = executor.plan();
+  const std::optional<uint32_t> lossMetric = findMetric(executor.plan(), kLossMetric),
+                                correctMetric = findMetric(executor.plan(), kCorrectMetric);
   // The last window of an epoch has what is left.
   int64_t window = std::min(
       microBatches, epochMicroBatches - static_cast<int64_t>(where.stepInEpoch) * microBatches);
@@ -183,13 +183,13 @@ Result<void> Trainer::oneStep() {
     waited += secondsSince(wait);
     if (Result<void> done = compute(*loaded, &StepExecutor::startMicroBatch); !done)
       return done;
-    Result<float> value = executor.readMetric(static_cast<uint32_t>(plan.loss()));
+    Result<float> value = executor.readMetric(*lossMetric);
     if (!value)
       return value.error();
     loss += *value;
     microBatchLoss[static_cast<size_t>(micro)] = *value;
-    if (plan.correct() >= 0) {
-      Result<float> right = executor.readMetric(static_cast<uint32_t>(plan.correct()));
+    if (correctMetric) {
+      Result<float> right = executor.readMetric(*correctMetric);
       if (!right)
         return right.error();
       correct += *right;
@@ -210,7 +210,7 @@ Result<void> Trainer::oneStep() {
   report.steps += 1;
   correctInEpoch += correct;
   seenInEpoch += static_cast<double>(window * inputs.microBatch);
-  if (plan.correct() >= 0)
+  if (correctMetric)
     report.accuracy = correctInEpoch / seenInEpoch;
 
   where.step += 1;
@@ -303,7 +303,8 @@ Result<std::optional<EvaluationReport>> Trainer::evaluate() {
   if (!loader)
     if (Result<void> ready = prepareLoader(); !ready)
       return ready.error();
-  const plan::Plan &plan = executor.plan();
+  const std::optional<uint32_t> lossMetric = findMetric(executor.plan(), kLossMetric, true),
+                                correctMetric = findMetric(executor.plan(), kCorrectMetric, true);
   LoaderRun run;
   run.dataset = data.test.get();
   run.samples = data.test->size();
@@ -320,12 +321,12 @@ Result<std::optional<EvaluationReport>> Trainer::evaluate() {
       return loaded.error();
     if (Result<void> done = compute(*loaded, &StepExecutor::startEvaluate); !done)
       return done.error();
-    Result<float> mean = executor.readMetric(static_cast<uint32_t>(plan.evaluate_loss()));
+    Result<float> mean = executor.readMetric(*lossMetric);
     if (!mean)
       return mean.error();
     loss += static_cast<double>(*mean) * static_cast<double>(loaded->valid);
-    if (plan.evaluate_correct() >= 0) {
-      Result<float> right = executor.readMetric(static_cast<uint32_t>(plan.evaluate_correct()));
+    if (correctMetric) {
+      Result<float> right = executor.readMetric(*correctMetric);
       if (!right)
         return right.error();
       correct += *right;
@@ -336,7 +337,7 @@ Result<std::optional<EvaluationReport>> Trainer::evaluate() {
   result.step = where.step;
   result.samples = run.samples;
   result.loss = loss / static_cast<double>(run.samples);
-  if (plan.evaluate_correct() >= 0)
+  if (correctMetric)
     result.accuracy = correct / static_cast<double>(run.samples);
   report.evaluations.push_back(result);
   if (onEvaluation)

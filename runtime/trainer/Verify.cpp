@@ -94,7 +94,6 @@ Result<void> runSteps(const PlanFile &asked, const TrainOptions &options, Traini
   if (!data)
     return data.error();
   report.data = data->description;
-  report.optimizer = options.optimizer;
   report.compileSeconds = options.compileSeconds;
   report.seed = options.schedule.seed;
   if (check)

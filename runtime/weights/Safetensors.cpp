@@ -1,5 +1,7 @@
 #include "runtime/weights/Safetensors.h"
 
+#include "runtime/plan/ElementType.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -23,15 +25,8 @@ using nlohmann::json;
 static constexpr uint64_t maxHeaderBytes = 100'000'000;
 
 size_t safetensorsElementBytes(std::string_view dtype) {
-  if (dtype == "F64" || dtype == "I64" || dtype == "U64")
-    return 8;
-  if (dtype == "F32" || dtype == "I32" || dtype == "U32")
-    return 4;
-  if (dtype == "F16" || dtype == "BF16" || dtype == "I16" || dtype == "U16")
-    return 2;
-  if (dtype == "I8" || dtype == "U8" || dtype == "BOOL" || dtype == "F8_E4M3" || dtype == "F8_E5M2")
-    return 1;
-  return 0;
+  const ElementType *type = elementTypeInFile(dtype);
+  return type ? type->bytes : 0;
 }
 
 std::string shapeText(const std::vector<int64_t> &shape) {
@@ -206,17 +201,18 @@ Result<void> SafetensorsFile::read(const SafetensorsEntry &entry, uint64_t offse
 
 Result<void> SafetensorsFile::readFloats(const SafetensorsEntry &entry, uint64_t first,
                                          float *target, size_t count) const {
+  const ElementType *type = elementTypeInFile(entry.dtype);
+  if (!type || !type->toFloats)
+    return badInput(fmt::format("'{}': expected dtype F32 or F64, got {}", name, entry.dtype));
   if (entry.dtype == "F32")
     return read(entry, first * 4, target, count * 4);
-  if (entry.dtype != "F64")
-    return badInput(fmt::format("'{}': expected dtype F32 or F64, got {}", name, entry.dtype));
-  double wide[512];
+  std::byte piece[4096];
   for (size_t done = 0; done < count;) {
-    size_t part = std::min(count - done, std::size(wide));
-    if (Result<void> got = read(entry, (first + done) * 8, wide, part * 8); !got)
+    size_t part = std::min(count - done, std::size(piece) / type->bytes);
+    if (Result<void> got = read(entry, (first + done) * type->bytes, piece, part * type->bytes);
+        !got)
       return got;
-    for (size_t i = 0; i < part; ++i)
-      target[done + i] = static_cast<float>(wide[i]);
+    type->toFloats(piece, target + done, part);
     done += part;
   }
   return {};

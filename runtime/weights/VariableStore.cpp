@@ -1,13 +1,14 @@
 #include "runtime/weights/VariableStore.h"
 
 #include "runtime/HelperThread.h"
-#include "runtime/plan/Plan_generated.h"
+#include "runtime/plan/ElementType.h"
 #include "runtime/weights/Safetensors.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 #include <thread>
 
@@ -15,20 +16,6 @@ namespace gc::runtime {
 
 /// Elements converted at a time.
 static constexpr int64_t pieceElements = 1 << 16;
-
-static const char *fileDtype(plan::DType dtype) {
-  switch (dtype) {
-  case plan::DType_F32:
-    return "F32";
-  case plan::DType_I32:
-    return "I32";
-  case plan::DType_I64:
-    return "I64";
-  case plan::DType_U8:
-    return "U8";
-  }
-  return "";
-}
 
 Result<VariableStore> VariableStore::create(const plan::Plan &plan, BufferAccess &access) {
   VariableStore store(access);
@@ -45,9 +32,10 @@ Result<VariableStore> VariableStore::create(const plan::Plan &plan, BufferAccess
     if (source.buffer() >= buffers)
       return bad(fmt::format("names buffer {} of {}", source.buffer(), buffers));
     const plan::Buffer &buffer = *plan.buffers()->Get(source.buffer());
-    std::string dtype = fileDtype(buffer.dtype());
-    if (dtype.empty())
+    const ElementType *type = elementTypeOf(buffer.dtype());
+    if (!type)
       return bad("has an unknown dtype");
+    std::string dtype(type->safetensors);
 
     // The file's shape, or the inside one where the plan gives none.
     std::vector<int64_t> shape;
@@ -60,8 +48,7 @@ Result<VariableStore> VariableStore::create(const plan::Plan &plan, BufferAccess
       if (dimension < 1 || __builtin_mul_overflow(elements, dimension, &elements))
         return bad(fmt::format("has the impossible shape {}", shapeText(shape)));
     uint64_t bytes = 0;
-    if (__builtin_mul_overflow(static_cast<uint64_t>(elements), safetensorsElementBytes(dtype),
-                               &bytes) ||
+    if (__builtin_mul_overflow(static_cast<uint64_t>(elements), type->bytes, &bytes) ||
         bytes > buffer.bytes())
       return bad(fmt::format("of shape {} does not fit its buffer of {} bytes", shapeText(shape),
                              buffer.bytes()));
@@ -101,6 +88,22 @@ Result<VariableStore> VariableStore::create(const plan::Plan &plan, BufferAccess
   return store;
 }
 
+/// Calls `body` with a word as long as an element: what only moves elements needs no more of their
+/// type.
+static void withWord(uint64_t elementBytes, auto body) {
+  switch (elementBytes) {
+  case 8:
+    return body(uint64_t{});
+  case 4:
+    return body(uint32_t{});
+  case 2:
+    return body(uint16_t{});
+  case 1:
+    return body(uint8_t{});
+  }
+  std::abort(); // the table of element types has no others
+}
+
 template <class T> static void fillConstant(std::byte *data, int64_t elements, double value) {
   std::fill_n(reinterpret_cast<T *>(data), elements, static_cast<T>(value));
 }
@@ -119,6 +122,10 @@ Result<void> VariableStore::initializeVariable(const Variable &variable, uint64_
     fillConstant<int32_t>(data, variable.elements, variable.init.a);
   } else if (variable.dtype == "U8") {
     fillConstant<uint8_t>(data, variable.elements, variable.init.a);
+  } else if (variable.dtype != "F32") {
+    (void)access->unmap(variable.buffer, /*written=*/false);
+    return badInput(fmt::format("variable '{}' of dtype {} cannot be given initial values",
+                                variable.name, variable.dtype));
   } else if (variable.init.distribution == InitialDistribution::Constant) {
     fillConstant<float>(data, variable.elements, variable.init.a);
   } else {
@@ -179,7 +186,7 @@ static std::string listNames(const std::vector<std::string> &names) {
 }
 
 static bool acceptsDtype(const std::string &wanted, const std::string &given) {
-  return wanted == given || (wanted == "F32" && given == "F64");
+  return wanted == given || (wanted == "F32" && elementTypeInFile(given)->toFloats);
 }
 
 Result<void> VariableStore::loadSelection(const std::string &path, const Selection &wanted,
@@ -246,9 +253,7 @@ Result<void> VariableStore::loadVariable(const SafetensorsFile &file, const Safe
       variable.layout.toInside(first, count, reinterpret_cast<const T *>(piece.data()),
                                reinterpret_cast<T *>(*mapped));
     };
-    elementBytes == 8   ? convert(uint64_t{})
-    : elementBytes == 4 ? convert(uint32_t{})
-                        : convert(uint8_t{});
+    withWord(elementBytes, convert);
   }
   return access->unmap(variable.buffer, /*written=*/true);
 }
@@ -285,9 +290,7 @@ Result<void> VariableStore::saveSelection(const std::string &path, const Selecti
         variable.layout.toFile(first, count, reinterpret_cast<const T *>(*mapped),
                                reinterpret_cast<T *>(piece.data()));
       };
-      elementBytes == 8   ? convert(uint64_t{})
-      : elementBytes == 4 ? convert(uint32_t{})
-                          : convert(uint8_t{});
+      withWord(elementBytes, convert);
       written = writer->append(piece.data(), count * elementBytes);
     }
     Result<void> unmapped = access->unmap(buffer, /*written=*/false);

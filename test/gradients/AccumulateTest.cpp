@@ -139,11 +139,12 @@ struct Trained {
 };
 
 // Two steps in K micro-batches; `inProducts` adds to the accumulators wherever an op can.
-Trained train(const Build &build, const OptimizerOptions &options, int64_t microBatches,
+Trained train(const Build &build, const OptimizerSettings &options, int64_t microBatches,
               bool inProducts = false) {
   Trained trained;
   OwningOpRef<ModuleOp> module = build();
-  if (!module || failed(autodiff(*module)) || failed(addOptimizer(*module, options))) {
+  if (!module || failed(autodiff(*module)) ||
+      failed(addOptimizer(*module, options, /*keepGradients=*/true))) {
     ADD_FAILURE() << "no step to split";
     return trained;
   }
@@ -202,12 +203,11 @@ struct MicroBatches : ::testing::TestWithParam<Network> {};
 
 TEST_P(MicroBatches, GiveTheStepOfTheWholeBatch) {
   for (const char *kind : {"sgd", "adam", "adamw"}) {
-    OptimizerOptions options;
-    options.kind = kind;
+    OptimizerSettings options;
+    options.name = kind;
     options.lr = 0.125;
-    options.keepGradients = true;
     options.weightDecay = 0.125;
-    if (options.kind == "sgd")
+    if (options.name == "sgd")
       options.momentum = 0.5;
     else
       options.epsilon = 0.25; // so that the update is smooth where a gradient is nearly 0

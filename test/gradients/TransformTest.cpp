@@ -63,10 +63,9 @@ struct TiedModel : ::testing::Test {
 };
 
 TEST_F(TiedModel, SgdUpdatesAfterTheLastUse) {
-  OptimizerOptions options;
+  OptimizerSettings options;
   options.lr = 0.5;
-  options.keepGradients = true;
-  ASSERT_TRUE(succeeded(addOptimizer(*module, options)));
+  ASSERT_TRUE(succeeded(addOptimizer(*module, options, /*keepGradients=*/true)));
   reference::Tensor before = variables["w"];
   EXPECT_EQ(step().data, gradient.data);
   for (int64_t i = 0; i < before.size(); ++i)
@@ -74,12 +73,11 @@ TEST_F(TiedModel, SgdUpdatesAfterTheLastUse) {
 }
 
 TEST_F(TiedModel, MomentumStartsWithTheGradient) {
-  OptimizerOptions options;
+  OptimizerSettings options;
   options.lr = 0.5;
   options.momentum = 0.75;
   options.dampening = 0.25;
-  options.keepGradients = true;
-  ASSERT_TRUE(succeeded(addOptimizer(*module, options)));
+  ASSERT_TRUE(succeeded(addOptimizer(*module, options, /*keepGradients=*/true)));
   EXPECT_EQ(step().data, gradient.data);
   EXPECT_EQ(variables["w.velocity"].data, gradient.data);
   EXPECT_EQ(variables["generator"][1], 1);
@@ -93,14 +91,13 @@ TEST_F(TiedModel, MomentumStartsWithTheGradient) {
 
 // In the first step m / c1 = g and v / c2 = g^2, so p moves by lr g / (|g| + epsilon).
 TEST_F(TiedModel, AdamsFirstStepIsTheSign) {
-  OptimizerOptions options;
-  options.kind = "adam";
+  OptimizerSettings options;
+  options.name = "adam";
   options.lr = 0.5;
   options.beta1 = 0.75;
   options.beta2 = 0.75;
   options.epsilon = 0.25;
-  options.keepGradients = true;
-  ASSERT_TRUE(succeeded(addOptimizer(*module, options)));
+  ASSERT_TRUE(succeeded(addOptimizer(*module, options, /*keepGradients=*/true)));
   reference::Tensor before = variables["w"];
   EXPECT_EQ(step().data, gradient.data);
   for (int64_t i = 0; i < before.size(); ++i)
@@ -109,15 +106,14 @@ TEST_F(TiedModel, AdamsFirstStepIsTheSign) {
 }
 
 TEST_F(TiedModel, AdamWDecaysTheParameter) {
-  OptimizerOptions options;
-  options.kind = "adamw";
+  OptimizerSettings options;
+  options.name = "adamw";
   options.lr = 0.5;
   options.weightDecay = 0.25;
   options.beta1 = 0.75;
   options.beta2 = 0.75;
   options.epsilon = 0.25;
-  options.keepGradients = true;
-  ASSERT_TRUE(succeeded(addOptimizer(*module, options)));
+  ASSERT_TRUE(succeeded(addOptimizer(*module, options, /*keepGradients=*/true)));
   reference::Tensor before = variables["w"];
   EXPECT_EQ(step().data, gradient.data);
   for (int64_t i = 0; i < before.size(); ++i)
@@ -152,10 +148,9 @@ TEST(Schedule, KeepsLossGradientsAndUpdates) {
   std::mt19937 random(1);
   for (const Model &model : models()) {
     OwningOpRef<ModuleOp> module = parse(model);
-    OptimizerOptions options;
-    options.keepGradients = true;
+    OptimizerSettings options;
     ASSERT_TRUE(module && succeeded(autodiff(*module)) &&
-                succeeded(addOptimizer(*module, options)));
+                succeeded(addOptimizer(*module, options, /*keepGradients=*/true)));
     func::FuncOp train = function(*module, "train");
     reference::Tensors inputs = drawInputs(train), variables = drawVariables(model, *module);
     reference::Tensors copy = variables;

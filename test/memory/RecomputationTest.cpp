@@ -54,7 +54,7 @@ protected:
     random.seed(GetParam());
     text = randomModel(random);
     constexpr const char *optimizers[] = {"sgd", "adam", "adamw"};
-    options.optimizer = optimizers[random() % 3];
+    options.optimizer.name = optimizers[random() % 3];
     options.accumulate = 1 << random() % 3;
     CompileResult compiled = compile(text, options);
     ASSERT_EQ(compiled.exitCode, 0) << compiled.error;
@@ -76,18 +76,18 @@ protected:
     ASSERT_TRUE(done) << done.error().message;
     EXPECT_TRUE(report.verify->identical) << report.verify->difference;
     EXPECT_EQ(report.verify->steps, 2u);
-    EXPECT_EQ(report.memory.allocationsInStep, 0u);
+    EXPECT_EQ(report.memory.measured.allocationsInStep, 0u);
     if (onCuda) { // the host's memory holds none of it
       ASSERT_TRUE(report.memory.device);
       constexpr uint64_t granule = 2 << 20; // drivers hand out memory in such pieces
-      EXPECT_GE(report.memory.device->arenaBytes, report.memory.predictedPeakBytes);
-      EXPECT_LT(report.memory.device->arenaBytes, report.memory.predictedPeakBytes + granule);
+      EXPECT_GE(report.memory.device->driver.arena, report.memory.arenaBytes);
+      EXPECT_LT(report.memory.device->driver.arena, report.memory.arenaBytes + granule);
       return;
     }
     // What the system charged: the arena, whole pages of it, and little else.
-    double predicted = static_cast<double>(report.memory.predictedPeakBytes);
-    EXPECT_GE(report.memory.measuredPeakBytes, report.memory.predictedPeakBytes);
-    EXPECT_LE(static_cast<double>(report.memory.measuredPeakBytes), 1.02 * predicted + (8 << 20));
+    double predicted = static_cast<double>(report.memory.arenaBytes);
+    EXPECT_GE(report.memory.measured.peakBytes, report.memory.arenaBytes);
+    EXPECT_LE(static_cast<double>(report.memory.measured.peakBytes), 1.02 * predicted + (8 << 20));
   }
 
   static uint64_t arenaBytes(const CompileResult &compiled) {

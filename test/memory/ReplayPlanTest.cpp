@@ -97,6 +97,12 @@ void expectFault(const PlanText &plan, const std::string &part) {
 }
 
 struct ReplayPlan : ::testing::Test, PlanText {
+  void addLoss(int buffer) {
+    auto metric = std::make_unique<plan::MetricT>();
+    metric->name = "loss";
+    metric->buffer = static_cast<uint32_t>(buffer);
+    plan.metrics.push_back(std::move(metric));
+  }
   // The variable at 0, the input at 64; transients from 128.
   int w = variable("w", 0), x = input("x", 64);
 };
@@ -106,7 +112,7 @@ TEST_F(ReplayPlan, AcceptsReuseAfterDeath) {
   run({w, x}, {a});
   run({a}, {b});
   run({b}, {c});
-  plan.loss = c;
+  addLoss(c);
   PlanReplay replayed = replay();
   EXPECT_TRUE(replayed.ok()) << replayed.error;
   EXPECT_EQ(replayed.text(),
@@ -326,7 +332,7 @@ TEST_F(ReplayPlan, RejectsALossThatIsGone) {
   int loss = buffer("loss", 128, 0, 0), b = buffer("b", 128, 1, 1);
   run({x}, {loss});
   run({x}, {b});
-  plan.loss = loss;
+  addLoss(loss);
   expectFault(*this, "after the micro-batch: buffer 2 'loss'");
 }
 

@@ -29,12 +29,13 @@ OwningOpRef<ModuleOp> randomTraining(std::mt19937 &random) {
   auto module = parseSourceString<ModuleOp>(randomModel(random), &context());
   CompileOptions options;
   constexpr const char *optimizers[] = {"sgd", "adam", "adamw"};
-  options.optimizer = optimizers[random() % 3];
+  options.optimizer.name = optimizers[random() % 3];
   options.accumulate = 1 + random() % 2;
   options.evaluate = random() % 2;
   auto target = std::make_shared<cpu::CpuTarget>(&context(), 1 + static_cast<int>(random() % 8));
   PassManager passes(&context());
-  buildTrainPipeline(passes, options, [&](MLIRContext *) { return target; });
+  buildTrainPipeline(
+      passes, options, [&](MLIRContext *) { return target; }, /*lean=*/false);
   if (failed(passes.run(*module)))
     return nullptr;
   return module;

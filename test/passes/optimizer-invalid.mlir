@@ -11,15 +11,15 @@
 // RUN: not gc-opt %s --gc-optimizer 2>&1 | FileCheck %s --check-prefix=ORDER
 // RUN: gc-opt %S/Inputs/optimizer-invalid.mlir --gc-optimizer=kind=adam --split-input-file --verify-diagnostics
 
-// KIND: error: optimizer: unknown optimizer 'lion', expected sgd, adam or adamw
-// LR: error: optimizer: the learning rate (lr) must not be negative
-// DECAY: error: optimizer: weight decay must not be negative
-// NO-MOMENTUM: error: optimizer: momentum, dampening and nesterov belong to sgd; adam has beta1 and beta2
-// NO-BETA: error: optimizer: beta1, beta2 and epsilon belong to adam and adamw; sgd has momentum
-// MOMENTUM: error: optimizer: momentum must not be negative
+// KIND: error: optimizer: kind=lion: expected sgd, adam or adamw
+// LR: error: optimizer: lr=-1: expected a number from 0 on
+// DECAY: error: optimizer: weight-decay=-1: expected a number from 0 on
+// NO-MOMENTUM: error: optimizer: momentum has no effect with kind=adam: it is a setting of SGD
+// NO-BETA: error: optimizer: beta1 has no effect with kind=sgd: it is a setting of Adam
+// MOMENTUM: error: optimizer: momentum=-1: expected a number from 0 on
 // NESTEROV: error: optimizer: nesterov needs a momentum above 0 and no dampening
-// BETA: error: optimizer: beta1 and beta2 must be in [0, 1)
-// EPSILON: error: optimizer: epsilon must not be negative
+// BETA: error: optimizer: beta2=1: expected a number from 0 on, below 1
+// EPSILON: error: optimizer: epsilon=-1: expected a number from 0 on
 // ORDER: error: 'builtin.module' op has no function with gc.list = "micro_batch": run --gc-autodiff first
 module {
 }

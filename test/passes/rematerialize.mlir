@@ -20,7 +20,7 @@
 // NONE-NOT:     gc.recomputed
 // NONE:         return
 
-// BUDGET: error: the budget of 64 bytes cannot be met: the smallest found is
+// BUDGET: error: the budget of 64 bytes (0.0 MiB) cannot be met: this step needs at least
 // SIZE: error: budget '-1GB' is not a size above 0
 // TRAIN: module {{.*}}gc.arena_bytes = 81{{[0-9]+}}
 // TRAIN: gc.recomputed

@@ -155,7 +155,7 @@ TEST_P(Pinned, OneStepMatchesFloat64) {
   ASSERT_EQ(std::system(command.c_str()), 0) << command;
 
   gc::CompileOptions compile;
-  compile.lr = pinned["learning_rate"];
+  compile.optimizer.lr = pinned["learning_rate"];
   compile.keepGradients = true;
   compile.threads = 2;
   compile.device = GC_PINNED_DEVICE;

@@ -4,6 +4,7 @@
     python speed.py --require            # exit 1 where a ratio is above 1
     python speed.py resnet-50 --profile  # with PyTorch's ops by self time
     python speed.py --torch-only
+    python speed.py --against=OTHER      # another build of gc instead of PyTorch: before and after a change
 
 Both sides: forward, backward, plain SGD, synthetic data, two threads. PyTorch: eager, channels-last. Only
 one side runs at a time, and the order changes from round to round, so that a slow minute of the machine
@@ -62,9 +63,9 @@ class Worker:
         self.errors.close()
 
 
-def gc_steps(args, model, folder):
+def gc_steps(args, build, model, folder):
     """Seconds of each step of one gc-run, the warm-up dropped, and the report."""
-    report = gc_tools.run(args.build, model, [
+    report = gc_tools.run(build, model, [
         "--data=synthetic", f"--steps={args.warmup + args.steps}", "--optimizer=sgd", f"--lr={LEARNING_RATE}",
         f"--threads={args.threads}"], folder / "report.json")
     return report["step_seconds"]["all"][args.warmup:], report
@@ -85,7 +86,7 @@ def measure(name, args, folder):
             entry["torch"] = worker.steps(args.steps)
 
         def run_gc():
-            entry["gc"], result["gc_report"] = gc_steps(args, model, folder)
+            entry["gc"], result["gc_report"] = gc_steps(args, args.build, model, folder)
 
         sides = [run_torch] if args.torch_only else [run_torch, run_gc]
         for side in sides if number % 2 == 0 else reversed(sides):
@@ -96,6 +97,26 @@ def measure(name, args, folder):
         result["torch_profile"] = worker.ask(do="profile")
     worker.close()
     return result
+
+
+def compare_builds(name, args, folder):
+    """Prints the medians of two builds of gc, run in turn, and their ratio; returns all seconds."""
+    network, options, batch = CASES[name]
+    arguments = [network] + [f"--{k}={v}" for k, v in options.items()] + [f"--batch={batch}"]
+    model = gc_tools.generate(args.against, arguments, folder / "model.mlir")
+    sides = {"before": args.against, "after": args.build}
+    rounds = []
+    for number in range(args.rounds):
+        entry = {"load": os.getloadavg()[0]}
+        for side in sorted(sides, reverse=number % 2 == 0):
+            entry[side], _ = gc_steps(args, sides[side], model, folder)
+        rounds.append(entry)
+    before, after = median_of(rounds, "before"), median_of(rounds, "after")
+    each = [statistics.median(r["after"]) / statistics.median(r["before"]) for r in rounds]
+    print(f"{name:10} before {before * 1e3:9.1f} ms   after {after * 1e3:9.1f} ms   after / before "
+          f"{after / before:.3f}   by round {min(each):.3f} … {max(each):.3f}   "
+          f"load {max(r['load'] for r in rounds):.1f}", flush=True)
+    return {"case": name, "rounds": rounds}
 
 
 def median_of(rounds, side):
@@ -139,6 +160,7 @@ def main():
     parser.add_argument("--steps", type=int, default=5, help="steps of each side in a round (default: 5)")
     parser.add_argument("--warmup", type=int, default=2, help="first steps of a run, not counted (default: 2)")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--against", type=Path, metavar="BUILD", help="another build folder of gc, instead of PyTorch")
     parser.add_argument("--torch-only", action="store_true", help="do not run gc")
     parser.add_argument("--profile", action="store_true", help="also PyTorch's ops by self CPU time")
     parser.add_argument("--require", action="store_true", help="exit 1 where gc is slower")
@@ -150,6 +172,9 @@ def main():
     results, slower = [], []
     for name in args.cases or CASES:
         with tempfile.TemporaryDirectory() as folder:
+            if args.against:
+                results.append(compare_builds(name, args, Path(folder)))
+                continue
             results.append(measure(name, args, Path(folder)))
         ratio = show(results[-1])
         if ratio is not None and ratio > 1:

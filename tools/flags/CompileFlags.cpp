@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <cmath>
 #include <cstdlib>
 
 using gc::runtime::badInput;
@@ -21,22 +20,21 @@ void CompileFlags::add(CLI::App &app) {
   parsed = &app;
   gc::CompileOptions &c = options;
   const char *group = "Optimizer (the defaults are PyTorch's)";
-  auto number = [&](const char *flag, double &value, const char *text) {
-    remember(app.add_option(flag, value, text)->capture_default_str(), group);
+  auto setting = [&](const char *flag, auto &value, const char *text) {
+    return remember(app.add_option(flag, value, text), group);
   };
-  remember(app.add_option("--optimizer", c.optimizer, "sgd, adam or adamw")
-               ->check(CLI::IsMember({"sgd", "adam", "adamw"}))
-               ->capture_default_str(),
-           group);
-  lrOption = remember(app.add_option("--lr", lr, "Learning rate (0.001)"), group);
-  number("--momentum", c.momentum, "SGD's momentum");
-  number("--dampening", c.dampening, "SGD's dampening");
-  remember(app.add_flag("--nesterov", c.nesterov, "Nesterov's momentum"), group);
-  weightDecayOption = remember(
-      app.add_option("--weight-decay", weightDecay, "Weight decay (0; adamw: 0.01)"), group);
-  number("--beta1", c.beta1, "Adam's first decay");
-  number("--beta2", c.beta2, "Adam's second decay");
-  number("--epsilon", c.epsilon, "Adam's epsilon");
+  gc::OptimizerSettings &o = c.optimizer;
+  setting("--optimizer", o.name, "sgd, adam or adamw")
+      ->check(CLI::IsMember({"sgd", "adam", "adamw"}))
+      ->capture_default_str();
+  setting("--lr", o.lr, "Learning rate")->capture_default_str();
+  setting("--momentum", o.momentum, "SGD's momentum (0)");
+  setting("--dampening", o.dampening, "SGD's dampening (0)");
+  remember(app.add_flag("--nesterov", o.nesterov, "Nesterov's momentum"), group);
+  setting("--weight-decay", o.weightDecay, "Weight decay (0; adamw: 0.01)");
+  setting("--beta1", o.beta1, "Adam's first decay (0.9)");
+  setting("--beta2", o.beta2, "Adam's second decay (0.999)");
+  setting("--epsilon", o.epsilon, "Adam's epsilon (1e-08)");
 
   group = "Memory";
   remember(app.add_option("--accumulate", accumulate,
@@ -73,50 +71,12 @@ void CompileFlags::add(CLI::App &app) {
            group);
 }
 
-/// What PyTorch's optimizers accept.
-Result<void> CompileFlags::checkOptimizer() const {
-  const gc::CompileOptions &c = options;
-  const struct {
-    const char *flag;
-    double value, limit;
-  } numbers[] = {{"--lr", c.lr, HUGE_VAL},
-                 {"--momentum", c.momentum, HUGE_VAL},
-                 {"--dampening", c.dampening, HUGE_VAL},
-                 {"--weight-decay", c.weightDecay, HUGE_VAL},
-                 {"--beta1", c.beta1, 1},
-                 {"--beta2", c.beta2, 1},
-                 {"--epsilon", c.epsilon, HUGE_VAL}};
-  for (const auto &number : numbers)
-    if (!(number.value >= 0 && number.value < number.limit))
-      return badInput(fmt::format("{}={}: expected a number from 0 on{}", number.flag, number.value,
-                                  number.limit == 1 ? ", below 1" : ""));
-  if (c.nesterov && (c.momentum <= 0 || c.dampening != 0))
-    return badInput("--nesterov needs a --momentum above 0 and no --dampening");
-  return {};
-}
-
 Result<void> CompileFlags::checkWishes() const {
   const gc::CompileOptions &c = options;
-  const bool sgd = c.optimizer == "sgd", library = c.cudaLibrary != "none";
-  const std::string ofSgd = "with --optimizer=" + c.optimizer + ": it is a setting of SGD",
-                    ofAdam = "with --optimizer=" + c.optimizer + ": it is a setting of Adam",
-                    ofCudnn = "with --cuda-library=none: it is about the engines of cuDNN";
-  const struct {
-    const char *flag;
-    bool counts;
-    std::string otherwise;
-  } wishes[] = {{"--momentum", sgd, ofSgd},
-                {"--dampening", sgd, ofSgd},
-                {"--nesterov", sgd, ofSgd},
-                {"--dampening", c.momentum > 0, "without a --momentum above 0"},
-                {"--beta1", !sgd, ofAdam},
-                {"--beta2", !sgd, ofAdam},
-                {"--epsilon", !sgd, ofAdam},
-                {"--allow-tf32", library, ofCudnn},
-                {"--allow-nondeterministic", library, ofCudnn}};
-  for (const auto &wish : wishes)
-    if (!wish.counts && parsed->count(wish.flag))
-      return badInput(fmt::format("{} has no effect {}", wish.flag, wish.otherwise));
+  for (const char *flag : {"--allow-tf32", "--allow-nondeterministic"})
+    if (c.cudaLibrary == "none" && parsed->count(flag))
+      return badInput(fmt::format(
+          "{} has no effect with --cuda-library=none: it is about the engines of cuDNN", flag));
   if (parsed->count("--budget") && parsed->count("--remat"))
     return badInput(fmt::format("--budget and --remat={} exclude each other: the budget decides "
                                 "what is recomputed",
@@ -151,13 +111,10 @@ Result<void> CompileFlags::readBudget() {
 }
 
 Result<void> CompileFlags::finish() {
-  gc::CompileOptions &c = options;
-  c.lr = lrOption->count() ? lr : 1e-3;
-  c.weightDecay = weightDecayOption->count() ? weightDecay : (c.optimizer == "adamw" ? 0.01 : 0.0);
   if (Result<void> fine = checkWishes(); !fine)
     return fine;
-  if (Result<void> fine = checkOptimizer(); !fine)
-    return fine;
+  if (std::string wrong = options.optimizer.check("--"); !wrong.empty())
+    return badInput(wrong);
   if (Result<void> fine = readAccumulate(); !fine)
     return fine;
   if (Result<void> fine = readBudget(); !fine)

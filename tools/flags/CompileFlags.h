@@ -28,7 +28,6 @@ public:
 
 private:
   CLI::Option *remember(CLI::Option *option, const char *group);
-  gc::runtime::Result<void> checkOptimizer() const;
   /// What was given but would be ignored.
   gc::runtime::Result<void> checkWishes() const;
   gc::runtime::Result<void> readAccumulate();
@@ -37,8 +36,6 @@ private:
   gc::CompileOptions &options;
   const CLI::App *parsed = nullptr;
   std::string accumulate = "1", budget;
-  double lr = 0, weightDecay = 0;
-  CLI::Option *lrOption = nullptr, *weightDecayOption = nullptr;
   std::vector<CLI::Option *> all;
 };
 

@@ -34,9 +34,8 @@ static std::string line(const char *label, const std::string &text) {
 }
 
 static double gapOf(const MemoryReport &m) {
-  return m.lowerBoundBytes
-             ? static_cast<double>(m.predictedPeakBytes) / static_cast<double>(m.lowerBoundBytes) -
-                   1
+  return m.planned.lower_bound
+             ? static_cast<double>(m.arenaBytes) / static_cast<double>(m.planned.lower_bound) - 1
              : 0;
 }
 
@@ -81,16 +80,16 @@ std::string summaryText(const PlanFile &file, const CompileReport &report) {
                                         : ""));
   std::string machine = cpuOf(plan) + architectureOf(plan);
   text += line("target", facts.device + (machine.empty() ? "" : ", " + machine));
-  text += line("plan peak", sizeText(m.predictedPeakBytes));
-  text += line(
-      "", fmt::format("lower bound {}, gap {:.2f} %", sizeText(m.lowerBoundBytes), 100 * gapOf(m)));
-  std::pair<const char *, uint64_t> parts[] = {{"weights", m.weightsBytes},
-                                               {"gradients", m.gradientsBytes},
-                                               {"optimizer", m.optimizerBytes},
-                                               {"activations", m.activationsBytes},
-                                               {"workspace", m.workspaceBytes},
-                                               {"input", m.inputBytes},
-                                               {"fragmentation", m.fragmentationBytes}};
+  text += line("plan peak", sizeText(m.arenaBytes));
+  text += line("", fmt::format("lower bound {}, gap {:.2f} %", sizeText(m.planned.lower_bound),
+                               100 * gapOf(m)));
+  std::pair<const char *, uint64_t> parts[] = {{"weights", m.planned.weights},
+                                               {"gradients", m.planned.gradients},
+                                               {"optimizer", m.planned.optimizer},
+                                               {"activations", m.planned.activations},
+                                               {"workspace", m.planned.workspace},
+                                               {"input", m.planned.input},
+                                               {"fragmentation", m.planned.fragmentation}};
   const char *label = "at the peak";
   for (auto [name, bytes] : parts) {
     text += line(label, fmt::format("{:<13} {}", name, sizeText(bytes)));
@@ -123,16 +122,16 @@ std::string reportJson(const PlanFile &file, const CompileReport &report) {
   out["micro_batches"] = facts.microBatches;
   out["parameters"] = facts.parameters;
   out["compile_seconds"] = report.seconds;
-  out["memory"] = {{"predicted_peak_bytes", m.predictedPeakBytes},
-                   {"lower_bound_bytes", m.lowerBoundBytes},
+  out["memory"] = {{"predicted_peak_bytes", m.arenaBytes},
+                   {"lower_bound_bytes", m.planned.lower_bound},
                    {"gap", gapOf(m)},
-                   {"weights_bytes", m.weightsBytes},
-                   {"gradients_bytes", m.gradientsBytes},
-                   {"optimizer_bytes", m.optimizerBytes},
-                   {"activations_bytes", m.activationsBytes},
-                   {"workspace_bytes", m.workspaceBytes},
-                   {"input_bytes", m.inputBytes},
-                   {"fragmentation_bytes", m.fragmentationBytes},
+                   {"weights_bytes", m.planned.weights},
+                   {"gradients_bytes", m.planned.gradients},
+                   {"optimizer_bytes", m.planned.optimizer},
+                   {"activations_bytes", m.planned.activations},
+                   {"workspace_bytes", m.planned.workspace},
+                   {"input_bytes", m.planned.input},
+                   {"fragmentation_bytes", m.planned.fragmentation},
                    {"arena_bytes", m.arenaBytes}};
   out["remat"] = {{"policy", facts.remat.policy},
                   {"retained", facts.remat.retained},
@@ -166,9 +165,9 @@ Result<std::string> htmlPage(const PlanFile &file, const CompileReport &report) 
   std::string page = pageBegin(facts.model) + "<table>\n";
   page += factRow("parameters", countText(facts.parameters));
   page += factRow("batch", fmt::format("{} in {} micro-batches", facts.batch, facts.microBatches));
-  page += factRow("plan peak", sizeText(m.predictedPeakBytes));
+  page += factRow("plan peak", sizeText(m.arenaBytes));
   page += factRow("lower bound",
-                  fmt::format("{}, gap {:.2f} %", sizeText(m.lowerBoundBytes), 100 * gapOf(m)));
+                  fmt::format("{}, gap {:.2f} %", sizeText(m.planned.lower_bound), 100 * gapOf(m)));
   page += factRow("recomputation", rematText(facts.remat));
   page += "</table>\n";
   if (*timeline)

@@ -17,7 +17,7 @@
 #include "mlir/Support/Timing.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "passes/Passes.h"
-#include "passes/Rematerialize.h"
+#include "passes/PlanStep.h"
 #include "runtime/process/AtomicFile.h"
 #include "runtime/process/OutputCheck.h"
 #include "runtime/process/StandardStreams.h"

@@ -7,22 +7,6 @@
 
 using namespace gc::runtime;
 
-static std::string optimizerText(const gc::CompileOptions &c) {
-  std::string text = fmt::format("{} lr {}", c.optimizer, c.lr);
-  if (c.momentum != 0)
-    text += fmt::format(" momentum {}{}", c.momentum, c.nesterov ? " (nesterov)" : "");
-  if (c.dampening != 0)
-    text += fmt::format(" dampening {}", c.dampening);
-  const gc::CompileOptions usual;
-  if (c.beta1 != usual.beta1 || c.beta2 != usual.beta2)
-    text += fmt::format(" betas {} {}", c.beta1, c.beta2);
-  if (c.epsilon != usual.epsilon)
-    text += fmt::format(" epsilon {}", c.epsilon);
-  if (c.weightDecay != 0)
-    text += fmt::format(" weight decay {}", c.weightDecay);
-  return text;
-}
-
 Result<PlanFile> compilePlan(const std::string &text, Arguments &a) {
   if (a.compile.device == "cuda" && a.compile.target.empty()) {
     Result<const gc::cuda::DeviceModel *> model = cudaModel(a.train.device);
@@ -34,7 +18,6 @@ Result<PlanFile> compilePlan(const std::string &text, Arguments &a) {
   if (!compiled)
     return compiled.error();
   a.train.compileSeconds = compiled->seconds;
-  a.train.optimizer = optimizerText(a.compile);
   return PlanFile::fromMemory(std::as_bytes(std::span(compiled->result.plan)), a.model);
 }
 

@@ -25,7 +25,7 @@ static void printAsked(const PlanFile &asked, const PlanFile &reference,
   if (facts.microBatches > 1)
     batch += fmt::format(" in {} micro-batches", facts.microBatches);
   print("verifying", fmt::format("{} steps, {}, {}, seed {}, data {}", *options.schedule.steps,
-                                 batch, options.optimizer, options.schedule.seed, options.data));
+                                 batch, facts.optimizer, options.schedule.seed, options.data));
   print("remat", rematText(facts.remat));
   if (facts.remat.recomputed == 0)
     print("", "note: this plan recomputes nothing; it is compared all the same");

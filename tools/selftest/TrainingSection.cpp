@@ -33,19 +33,20 @@ void judgeMemory(const TrainingReport &report, Findings &findings) {
   uint64_t planned = report.memory.arenaBytes;
   findings.fact("memory", deviceMemoryJson(memory));
   findings.note("memory", deviceMemoryText(memory));
-  findings.judge(
-      memory.arenaBytes >= planned && memory.arenaBytes < planned + kPages, "arena",
-      fmt::format("planned {}, the driver gave {}", sizeText(planned), sizeText(memory.arenaBytes)),
-      {{"planned_bytes", planned}, {"driver_bytes", memory.arenaBytes}});
-  findings.judge(report.memory.allocationsInStep == 0, "no-allocation-in-a-step",
-                 fmt::format("{} requests", report.memory.allocationsInStep));
+  findings.judge(memory.driver.arena >= planned && memory.driver.arena < planned + kPages, "arena",
+                 fmt::format("planned {}, the driver gave {}", sizeText(planned),
+                             sizeText(memory.driver.arena)),
+                 {{"planned_bytes", planned}, {"driver_bytes", memory.driver.arena}});
+  findings.judge(report.memory.measured.allocationsInStep == 0, "no-allocation-in-a-step",
+                 fmt::format("{} requests", report.memory.measured.allocationsInStep));
   if (!memory.nvmlUsedPeakBytes)
     return findings.skipped("nvml-peak", report.nvml ? report.nvml->reason : "NVML was not asked");
-  uint64_t least = memory.beforeBytes.value_or(0) + memory.arenaBytes;
+  uint64_t least = memory.driver.usedBefore.value_or(0) + memory.driver.arena;
   findings.judge(*memory.nvmlUsedPeakBytes >= least, "nvml-peak",
                  fmt::format("{} at most, of which {} were there before; remainder {} bytes",
                              sizeText(*memory.nvmlUsedPeakBytes),
-                             sizeText(memory.beforeBytes.value_or(0)), memory.remainderBytes()),
+                             sizeText(memory.driver.usedBefore.value_or(0)),
+                             memory.remainderBytes()),
                  {{"nvml_bytes", *memory.nvmlUsedPeakBytes}});
 }
 
@@ -65,7 +66,7 @@ void testTraining(const SelfTestSetup &setup, Findings &findings) {
   uint64_t steps = setup.quick ? 4 : 20;
   auto train = [&](gc::CompileOptions options, const std::string &device, TrainingReport &report,
                    double *predicted) -> Status {
-    options.optimizer = "adam";
+    options.optimizer.name = "adam";
     Result<PlanFile> plan = compileNetwork(network, options, predicted);
     if (!plan)
       return plan.error();

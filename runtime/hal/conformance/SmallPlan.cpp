@@ -26,8 +26,9 @@ int32_t SmallPlan::workspace(uint64_t bytes) {
 }
 
 void SmallPlan::transients() {
-  buffer(cpu::kTransientPoolName, BufferKind_Workspace,
-         {static_cast<int64_t>(cpu::kTransientPoolBytes)}, cpu::kTransientPoolBytes, DType_U8);
+  transients_ = static_cast<int32_t>(buffer("library-transients", BufferKind_Workspace,
+                                            {static_cast<int64_t>(cpu::kTransientPoolBytes)},
+                                            cpu::kTransientPoolBytes, DType_U8));
 }
 
 void SmallPlan::command(Operation type, flatbuffers::Offset<void> operation, const char *name) {
@@ -139,6 +140,10 @@ std::vector<std::byte> SmallPlan::finish() {
   auto kernels = CreateKernelsDirect(builder_, &object_, &symbols_, &images_);
   auto graphs = builder_.CreateVector(graphs_);
   auto model = builder_.CreateString("small");
+  std::vector<flatbuffers::Offset<Metric>> metrics;
+  if (loss >= 0)
+    metrics.push_back(CreateMetricDirect(builder_, "loss", static_cast<uint32_t>(loss)));
+  auto metricList = builder_.CreateVector(metrics);
   PlanBuilder plan(builder_);
   plan.add_model(model);
   plan.add_target(target);
@@ -149,7 +154,8 @@ std::vector<std::byte> SmallPlan::finish() {
   plan.add_buffers(buffers);
   plan.add_variables(variables);
   plan.add_inputs(inputs);
-  plan.add_loss(loss);
+  plan.add_metrics(metricList);
+  plan.add_transients(transients_);
   plan.add_micro_batch(list);
   plan.add_kernels(kernels);
   plan.add_graphs(graphs);

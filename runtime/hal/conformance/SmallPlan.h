@@ -83,6 +83,7 @@ private:
   std::vector<flatbuffers::Offset<gc::plan::LibraryGraph>> graphs_;
   std::string name_;
   uint64_t end_ = 0;
+  int32_t transients_ = -1;
 };
 
 } // namespace gc::runtime::conformance

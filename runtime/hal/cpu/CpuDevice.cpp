@@ -61,24 +61,12 @@ struct Pool {
   size_t offset = 0, bytes = 0;
 };
 
-/// The range that answers oneDNN's requests for memory; no bytes where the plan has none. BadInput
-/// where another buffer lies in it: the library's own tables would be overwritten.
-Result<Pool> transientPool(const gc::plan::Plan &plan) {
-  const gc::plan::Buffer *pool = nullptr;
-  for (uint32_t i = 0; plan.buffers() && i < plan.buffers()->size(); ++i) {
-    const gc::plan::Buffer &buffer = *plan.buffers()->Get(i);
-    if (buffer.kind() == gc::plan::BufferKind_Workspace &&
-        buffer.name()->string_view() == cpu::kTransientPoolName)
-      pool = &buffer;
-  }
-  if (!pool)
-    return Pool{};
-  for (const gc::plan::Buffer *buffer : *plan.buffers())
-    if (buffer != pool && buffer->offset() < pool->offset() + pool->bytes() &&
-        pool->offset() < buffer->offset() + buffer->bytes())
-      return badInput("the plan is unsound: buffer '" + buffer->name()->str() + "' overlaps '" +
-                      pool->name()->str() + "'");
-  return Pool{pool->offset(), pool->bytes()};
+/// The range that answers oneDNN's requests for memory; no bytes where the plan has none.
+Pool transientPool(const gc::plan::Plan &plan) {
+  if (plan.transients() < 0)
+    return {};
+  const gc::plan::Buffer &pool = *plan.buffers()->Get(static_cast<uint32_t>(plan.transients()));
+  return {pool.offset(), pool.bytes()};
 }
 
 /// Work is done when submit returns; the event carries the outcome.
@@ -121,11 +109,9 @@ public:
   }
 
   Result<std::unique_ptr<Arena>> createArena(const gc::plan::Plan &plan) override {
-    auto pool = transientPool(plan);
-    if (!pool)
-      return pool.error();
+    Pool pool = transientPool(plan);
     cpu::requestTeam(threads_);
-    auto arena = HostArena::create(plan.arena_bytes(), pool->offset, pool->bytes, /*touch=*/true);
+    auto arena = HostArena::create(plan.arena_bytes(), pool.offset, pool.bytes, /*touch=*/true);
     if (!arena)
       return arena.error();
     return std::unique_ptr<Arena>(std::move(*arena));

@@ -170,7 +170,7 @@ TEST_F(Costs, AnotherBatchIsRefused) {
 
 TEST_F(Costs, AnotherOptimizerIsRefused) {
   CompileOptions adam = options();
-  adam.optimizer = "adam";
+  adam.optimizer.name = "adam";
   expectRefused(profileOf(planOf(compileModel(text, "convnet", adam))),
                 {" here and ", " there; ", " ops match"});
 }

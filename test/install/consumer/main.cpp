@@ -15,7 +15,7 @@ int main(int argc, char **argv) {
   std::ifstream file(argv[1]);
   std::string text((std::istreambuf_iterator<char>(file)), {});
   gc::CompileOptions options;
-  options.lr = 0.1;
+  options.optimizer.lr = 0.1;
   gc::CompileResult compiled = gc::compileModel(text, argv[1], options);
   if (compiled.exitCode != 0)
     return std::fprintf(stderr, "%s\n", compiled.error.c_str()), 1;
@@ -31,6 +31,7 @@ int main(int argc, char **argv) {
   std::printf("trained %zu steps: %.4f -> %.4f\n", report.loss.size(), report.loss.front(),
               report.loss.back());
   bool isSound = report.loss.size() == 20 && std::isfinite(report.loss.back()) &&
-                 report.loss.back() != report.loss.front() && report.memory.allocationsInStep == 0;
+                 report.loss.back() != report.loss.front() &&
+                 report.memory.measured.allocationsInStep == 0;
   return isSound ? 0 : 1;
 }

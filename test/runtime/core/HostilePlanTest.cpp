@@ -47,6 +47,12 @@ gc::plan::CommandT &command(gc::plan::PlanT &plan, size_t index) {
   return *plan.micro_batch->commands.at(index);
 }
 
+std::unique_ptr<gc::plan::UpdateT> update(uint32_t parameter, uint32_t gradient) {
+  auto result = std::make_unique<gc::plan::UpdateT>();
+  result->parameter = parameter, result->gradient = gradient;
+  return result;
+}
+
 const Hostile kHostile[] = {
     {"items", [](auto &p) { command(p, 2).operation.AsDispatch()->items = uint64_t(1) << 40; },
      "1099511627776 items, the kernel was generated for 4"},
@@ -74,6 +80,25 @@ const Hostile kHostile[] = {
      "two 64-bit integers"},
     {"stride", [](auto &p) { command(p, 0).operation.AsConvolution()->stride_h = 0x7fffffff; },
      "a kernel or stride of 2147483647"},
+    {"windowScale", [](auto &p) { p.window_scale = 7; }, "the window's scale is variable 7 of 1"},
+    {"transients", [](auto &p) { p.transients = -5; }, "the transient pool is buffer -5"},
+    {"transientsInUse",
+     [](auto &p) { p.transients = 4, p.buffers[5]->offset = p.buffers[4]->offset; },
+     "buffer 'c' overlaps the transient pool 'b'"},
+    {"inputRole", [](auto &p) { p.inputs[0]->role = static_cast<gc::plan::InputRole>(9); },
+     "unknown role"},
+    {"metricTwice",
+     [](auto &p) { p.metrics.push_back(std::make_unique<gc::plan::MetricT>(*p.metrics[0])); },
+     "metric 'loss' is there twice"},
+    {"reduction", [](auto &p) { p.metrics[0]->reduction = static_cast<gc::plan::Reduction>(9); },
+     "reduced in an unknown way"},
+    {"dtype", [](auto &p) { p.buffers[3]->dtype = static_cast<gc::plan::DType>(99); },
+     "unknown kind or dtype"},
+    {"updateOfNothing", [](auto &p) { command(p, 2).update = update(3, 0); },
+     "updates variable 3 of 1"},
+    {"updateByNothing", [](auto &p) { command(p, 2).update = update(0, 77); }, "77"},
+    {"updateTooSmall", [](auto &p) { command(p, 2).update = update(0, 5); },
+     "updates 'w' by a gradient of fewer bytes"},
     {"workspaceInOperand", [](auto &p) { p.buffers[2]->offset = p.buffers[6]->offset; },
      "overlaps operand 'y'"},
     {"endlessSum",
@@ -109,7 +134,7 @@ TEST(HostilePlan, SaysWhatIsWrongWithAFile) {
   };
   std::vector<std::byte> other = file;
   other[8] = std::byte(99);
-  expect(other, "has version 99, this runtime reads version 3; compile it again");
+  expect(other, "has version 99, this runtime reads version 4; compile it again");
   expect(std::span(file).subspan(kPlanHeaderBytes), "has version 2 or older"); // as it was then
   expect(std::span(file).first(0), "is not a plan: it is empty");
   expect(std::span(file).first(20), "is truncated: it has 20 bytes, its header 24");

@@ -114,7 +114,7 @@ const Broken kBroken[] = {
        p.input("x", {a, b});
      },
      "different kinds, sizes"},
-    {"metricBuffer", [](SmallPlan &p) { p.loss = 5; }, "metric names buffer 5"},
+    {"metricBuffer", [](SmallPlan &p) { p.loss = 5; }, "metric 'loss' names buffer 5"},
     {"metricType",
      [](SmallPlan &p) {
        p.loss = static_cast<int32_t>(

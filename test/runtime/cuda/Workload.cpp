@@ -118,8 +118,8 @@ Status work() {
     sum += value;
   MemoryMeasurement memory = session.memory();
   std::printf("w %.9g\nslots staged %d, arena %llu\n", sum, session.stagesInput(),
-              static_cast<unsigned long long>(memory.measuredPeakBytes));
-  for (const CommandProfile &entry : session.profile())
+              static_cast<unsigned long long>(memory.peakBytes));
+  for (const CommandTime &entry : session.profile())
     std::printf("%s: %s, %llu times\n", std::string(entry.name).c_str(),
                 std::string(entry.implementation).c_str(),
                 static_cast<unsigned long long>(entry.executions));

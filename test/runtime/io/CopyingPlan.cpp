@@ -32,8 +32,11 @@ Result<PlanFile> copyingPlan(const char *device) {
   auto once = list({});
   std::vector<uint32_t> imageSlots = {0, 2}, labelSlots = {1, 3};
   std::vector<flatbuffers::Offset<Input>> inputs = {
-      CreateInputDirect(builder, "image", &imageSlots),
-      CreateInputDirect(builder, "label", &labelSlots)};
+      CreateInputDirect(builder, "image", &imageSlots, InputRole_Image),
+      CreateInputDirect(builder, "label", &labelSlots, InputRole_Label)};
+  std::vector<flatbuffers::Offset<Metric>> metrics = {
+      CreateMetricDirect(builder, "loss", 4),
+      CreateMetricDirect(builder, "loss", 5, Reduction_Mean, true)};
   std::vector<int64_t> one = {1};
   auto init = CreateInitializer(builder, InitKind_Constant, 0.5);
   std::vector<flatbuffers::Offset<Variable>> variables = {CreateVariableDirect(
@@ -41,7 +44,8 @@ Result<PlanFile> copyingPlan(const char *device) {
   auto target = CreateTargetDirect(builder, device);
   auto memory = CreateMemory(builder, 64, 64);
   builder.Finish(CreatePlanDirect(builder, "copying", target, 2, 1, 1, 512, memory, &buffers,
-                                  &variables, &inputs, 4, -1, 5, -1, 3, once, micro, step, eval),
+                                  &variables, &inputs, &metrics, 0, -1, -1, 3, once, micro, step,
+                                  eval),
                  PlanIdentifier());
   return PlanFile::fromMemory(sealPlan({builder.GetBufferPointer(), builder.GetSize()}), "copying");
 }

@@ -57,8 +57,12 @@ public:
     set(9, 1);
     std::vector<uint32_t> imageSlots = {0, 2}, labelSlots = {1, 3};
     std::vector<flatbuffers::Offset<Input>> inputs = {
-        CreateInputDirect(builder, "image", &imageSlots),
-        CreateInputDirect(builder, "label", &labelSlots)};
+        CreateInputDirect(builder, "image", &imageSlots, InputRole_Image),
+        CreateInputDirect(builder, "label", &labelSlots, InputRole_Label)};
+    std::vector<flatbuffers::Offset<Metric>> metrics = {
+        CreateMetricDirect(builder, "loss", 4), CreateMetricDirect(builder, "correct", 5),
+        CreateMetricDirect(builder, "loss", 6, Reduction_Mean, true),
+        CreateMetricDirect(builder, "correct", 7, Reduction_Sum, true)};
     std::vector<int64_t> one = {1};
     auto init = CreateInitializer(builder, InitKind_Constant, 0.5);
     std::vector<flatbuffers::Offset<Variable>> variables = {
@@ -70,7 +74,8 @@ public:
     auto target = CreateTargetDirect(builder, "fake");
     auto memoryTable = CreateMemory(builder, 4);
     builder.Finish(CreatePlanDirect(builder, "fake", target, 4, 2, 1, 100, memoryTable, &buffers,
-                                    &variables, &inputs, 4, 5, 6, 7, 3));
+                                    &variables, &inputs, &metrics, 0, weighsWindows ? 1 : -1, -1,
+                                    3));
   }
   Result<std::byte *> map(uint32_t buffer) override { return memory.at(buffer).data(); }
   Result<void> unmap(uint32_t, bool) override { return {}; }
@@ -111,7 +116,7 @@ public:
     return {};
   }
   Result<float> readMetric(uint32_t buffer) override { return number(buffer, 0); }
-  MemoryUse memoryUse() override { return {100, 0, 7, 1000, 1100}; }
+  MemoryMeasurement memoryUse() override { return {100, 0, 7, 1000, 1100}; }
   std::vector<CommandTime> commandTimes() const override { return {}; }
 
   float number(size_t buffer, size_t index) const {
@@ -190,7 +195,7 @@ TEST(Trainer, EpochsDropTheIncompleteBatch) {
   EXPECT_EQ(run.report.loss, (std::vector<float>{1.5, 5.5, 1.5, 5.5}));
   EXPECT_EQ(run.report.stepSeconds.size(), 4u);
   EXPECT_DOUBLE_EQ(*run.report.accuracy, 3 / 8.0); // 0, 3 and 6 have the label 0
-  EXPECT_EQ(run.report.memory.measuredPeakBytes, 100u);
+  EXPECT_EQ(run.report.memory.measured.peakBytes, 100u);
   EXPECT_FALSE(run.report.interrupted);
 }
 

@@ -123,20 +123,24 @@ Result<PlanFile> copyingPlan(const Computes &from, uint64_t arena = 512) {
   buffer("weight", BufferKind_Parameter, DType_F32, {1}, 4, 0, 3);     // 3
   buffer("dw", BufferKind_Gradient, DType_F32, {1}, 4, 2, 3);          // 4
   buffer("state", BufferKind_State, DType_F32, {1}, 4, 0, 3);          // 5
-  auto copy = [&](uint32_t source, uint64_t offset, uint32_t to) {
+  auto copy = [&](uint32_t source, uint64_t offset, uint32_t to,
+                  flatbuffers::Offset<Update> update = 0) {
     View from(source, offset), target(to, 0);
     return CreateCommandDirect(builder, Operation_Copy,
-                               CreateCopy(builder, &from, &target, 4).Union(), "copy");
+                               CreateCopy(builder, &from, &target, 4).Union(), "copy", 0, 0, 0,
+                               false, -1, update);
   };
   std::vector<flatbuffers::Offset<Command>> none,
       micro = {copy(0, from.loss, 2), copy(0, from.weight, 5), copy(0, from.gradient, 4)},
-      step = {copy(4, 0, 3)};
+      step = {copy(4, 0, 3, CreateUpdate(builder, 0, 4))};
   auto microList = CreateCommandListDirect(builder, &micro);
   auto stepList = CreateCommandListDirect(builder, &step);
   auto once = CreateCommandListDirect(builder, &none);
   std::vector<uint32_t> image = {0}, label = {1};
-  std::vector<flatbuffers::Offset<Input>> inputs = {CreateInputDirect(builder, "image", &image),
-                                                    CreateInputDirect(builder, "label", &label)};
+  std::vector<flatbuffers::Offset<Input>> inputs = {
+      CreateInputDirect(builder, "image", &image, InputRole_Image),
+      CreateInputDirect(builder, "label", &label, InputRole_Label)};
+  std::vector<flatbuffers::Offset<Metric>> metrics = {CreateMetricDirect(builder, "loss", 2)};
   std::vector<int64_t> one = {1};
   auto init = CreateInitializer(builder, InitKind_Constant, 0.5);
   std::vector<flatbuffers::Offset<Variable>> variables = {
@@ -144,7 +148,7 @@ Result<PlanFile> copyingPlan(const Computes &from, uint64_t arena = 512) {
       CreateVariableDirect(builder, "state", 5, VariableRole_RunningStatistic, init, &one)};
   builder.Finish(CreatePlanDirect(builder, "copying", CreateTargetDirect(builder, "cpu"), 2, 1, 1,
                                   arena, CreateMemory(builder, 64, 64), &buffers, &variables,
-                                  &inputs, 2, -1, -1, -1, 3, once, microList, stepList),
+                                  &inputs, &metrics, 0, -1, -1, 3, once, microList, stepList),
                  PlanIdentifier());
   return PlanFile::fromMemory(sealPlan({builder.GetBufferPointer(), builder.GetSize()}), "copying");
 }

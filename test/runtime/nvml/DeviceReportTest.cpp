@@ -16,12 +16,12 @@ constexpr uint64_t MiB = 1 << 20;
 /// 1000 = 100 before + 250 context + 40 libraries + 600 arena + 10.
 DeviceMemoryReport memory() {
   DeviceMemoryReport report;
-  report.capacityBytes = 8192 * MiB;
-  report.withContextBytes = 350 * MiB;
-  report.beforeBytes = 100 * MiB;
-  report.librariesBytes = 40 * MiB;
-  report.arenaBytes = 600 * MiB;
-  report.driverUsedBytes = 995 * MiB;
+  report.driver.total = 8192 * MiB;
+  report.driver.usedWithContext = 350 * MiB;
+  report.driver.usedBefore = 100 * MiB;
+  report.driver.libraries = 40 * MiB;
+  report.driver.arena = 600 * MiB;
+  report.driver.used = 995 * MiB;
   report.nvmlUsedPeakBytes = 1000 * MiB;
   return report;
 }
@@ -72,7 +72,7 @@ TEST(DeviceMemory, AddsUp) {
 
 TEST(DeviceMemory, WithoutNvml) {
   DeviceMemoryReport report = memory();
-  report.beforeBytes.reset();
+  report.driver.usedBefore.reset();
   report.nvmlUsedPeakBytes.reset();
   EXPECT_EQ(
       deviceMemoryText(report),

@@ -20,8 +20,8 @@ constexpr uint64_t MiB = 1 << 20;
 struct WatchedExecutor final : SessionExecutor {
   using SessionExecutor::SessionExecutor;
   WatchedDevice watchedDevice() const override { return {kEmulatedUuid, ""}; }
-  MemoryUse memoryUse() override {
-    MemoryUse use = SessionExecutor::memoryUse();
+  MemoryMeasurement memoryUse() override {
+    MemoryMeasurement use = SessionExecutor::memoryUse();
     hal::DeviceMemory &device = use.device.emplace();
     device.total = 2048 * MiB;
     device.usedBefore = 100 * MiB;

@@ -76,10 +76,9 @@ Result<size_t> workspaceBytes(const MatMulSpec &spec, int threads = 0);
 /// oneDNN asks for transient memory while a primitive executes: some 3 KiB of argument maps, and
 /// for strided batched products up to 256 KiB (seen) in each thread, of at most 8 (with more
 /// threads such products are done another way). The plan reserves a Workspace buffer of this many
-/// bytes, alive throughout, named `kTransientPoolName`, and the cpu device answers those requests
-/// from it; see runtime/hal/allocation/README.md.
+/// bytes, alive throughout (Plan.transients), and the cpu device answers those requests from it;
+/// see runtime/hal/allocation/README.md.
 constexpr size_t kTransientPoolBytes = 4608 * 1024;
-constexpr const char *kTransientPoolName = "library-transients";
 
 /// Every workspace must start at a multiple of this.
 constexpr size_t kWorkspaceAlignment = 64;

@@ -54,7 +54,7 @@ CompileResult compile(const std::string &text, const std::string &target,
   options.device = "cuda";
   options.target = target;
   options.cudaLibrary = library;
-  options.optimizer = "adam";
+  options.optimizer.name = "adam";
   options.evaluate = true;
   options.check = true;
   options.threads = 2;

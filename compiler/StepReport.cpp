@@ -1,6 +1,7 @@
-//===- RematReport.cpp - what was decided, and why ------------------------===//
-#include "compiler/Remat.h"
+//===- StepReport.cpp - what was decided, and why -------------------------===//
+#include "compiler/StepReport.h"
 #include "dialects/OpName.h"
+#include "passes/analysis/PeakFacts.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -8,36 +9,8 @@ using namespace mlir;
 
 namespace gc {
 
-std::string bytesText(int64_t bytes) {
-  return llvm::formatv("{0} bytes ({1:F1} MiB)", bytes, bytes / 1048576.0);
-}
-
 static std::string milliseconds(double seconds) {
   return llvm::formatv(seconds < 1e-3 ? "{0:F4} ms" : "{0:F2} ms", 1e3 * seconds);
-}
-
-PeakFacts peakOf(const FunctionGraph &function, const RematPlan &plan) {
-  Schedule schedule = scheduleOf(function.graph, plan);
-  Lives lives;
-  lives.analyse(FlatGraph(function.graph), schedule);
-  PeakFacts facts;
-  facts.live = lives.live();
-  facts.bytes = lives.peak();
-  if (lives.peakAt() < schedule.size())
-    facts.op = displayName(function.ops[schedule.op(lives.peakAt())]);
-  for (const StorageLife &storage : lives.storages()) {
-    if (storage.first > lives.peakAt() || lives.peakAt() > storage.last)
-      continue;
-    int op = schedule.op(storage.first);
-    bool workspace = storage.instance < 0;
-    facts.alive.push_back({displayName(function.ops[op]),
-                           workspace                         ? "workspace"
-                           : function.graph.ops[op].backward ? "gradient"
-                                                             : "activation",
-                           storage.bytes});
-  }
-  llvm::stable_sort(facts.alive, [](auto &a, auto &b) { return a.bytes > b.bytes; });
-  return facts;
 }
 
 namespace {
@@ -119,11 +92,11 @@ void reportDecision(const StepDecision &decision, const StepPlans &plans,
       {"after", timelineOf(function, decision.plan, plans.persistent())}};
 }
 
-std::string explainDecision(const StepDecision &decision, std::vector<StepPlans> &candidates,
+std::string explainDecision(const StepDecision &decision, std::vector<StepCandidate> &candidates,
                             const CompileOptions &options, const std::string &rejected) {
   std::string text;
   llvm::raw_string_ostream out(text);
-  StepPlans &plans = candidates[decision.candidate];
+  StepPlans &plans = candidates[decision.candidate].plans;
   const FunctionGraph &function = plans.function();
   double base = plans.seconds(plans.keepEverything());
 
@@ -131,7 +104,8 @@ std::string explainDecision(const StepDecision &decision, std::vector<StepPlans>
     out << "micro-batches: " << plans.microBatches() << ", input buffers: " << plans.inputSlots()
         << (options.budgetBytes ? ", the fastest by predicted time that fits\n"
                                 : ", the fastest by predicted time\n");
-    for (StepPlans &other : candidates) {
+    for (StepCandidate &candidate : candidates) {
+      StepPlans &other = candidate.plans;
       out << llvm::formatv("  {0,3} {1,2}  ", other.microBatches(), other.inputSlots());
       const RematPlan *plan = options.budgetBytes
                                   ? other.fastest(static_cast<int64_t>(options.budgetBytes))
@@ -182,6 +156,35 @@ std::string explainDecision(const StepDecision &decision, std::vector<StepPlans>
     if (entry.bytes * 200 >= after.bytes)
       out << "  " << bytesText(entry.bytes) << "  " << entry.name << " (" << entry.kind << ")\n";
   return text;
+}
+
+nlohmann::json paretoTable(std::vector<StepCandidate> &candidates, int points) {
+  StepPlans &first = candidates.front().plans;
+  int64_t top = first.arenaBytes(first.keepEverything()), bottom = top;
+  for (StepCandidate &candidate : candidates)
+    bottom = std::min(bottom, candidate.plans.arenaBytes(candidate.plans.smallest()));
+  nlohmann::json rows = nlohmann::json::array();
+  for (int i = 0; i < points; ++i) {
+    int64_t budget = points == 1 ? top : top - (top - bottom) * i / (points - 1);
+    MemoryWishes wishes;
+    wishes.budgetBytes = budget;
+    StepDecision decision = chooseStep(candidates, wishes);
+    StepPlans &plans = candidates[decision.candidate].plans;
+    double base = first.seconds(first.keepEverything());
+    Schedule schedule = scheduleOf(plans.function().graph, decision.plan);
+    int again = 0;
+    for (int place = 0; place < schedule.size(); ++place)
+      again += schedule.recomputed(place);
+    rows.push_back({{"budget_bytes", budget},
+                    {"peak_bytes", plans.arenaBytes(decision.plan)},
+                    {"step_seconds_predicted", plans.seconds(decision.plan)},
+                    {"recompute_fraction", plans.recomputeSeconds(decision.plan) / base},
+                    {"time_lower_bound", plans.recomputeBound(budget) / base},
+                    {"micro_batches", plans.microBatches()},
+                    {"input_slots", plans.inputSlots()},
+                    {"recomputed_ops", again}});
+  }
+  return rows;
 }
 
 } // namespace gc

@@ -1,0 +1,42 @@
+//===- Candidates.h - the ways to run a step --------------------*- C++ -*-===//
+#ifndef GC_COMPILER_CANDIDATES_H
+#define GC_COMPILER_CANDIDATES_H
+
+#include "compiler/Compile.h"
+#include "compiler/target/Target.h"
+#include "passes/ChooseStep.h"
+
+namespace gc {
+
+/// The step for one number of micro-batches, or for several to choose from; each with fast kernels
+/// and, where memory is scarce and the target has them, with lean ones.
+class Candidates {
+public:
+  Candidates(mlir::ModuleOp model, const CompileOptions &options, const PlanMemoryOptions &memory,
+             std::shared_ptr<Target> target)
+      : model(model), options(options), memory(memory), target(std::move(target)) {}
+
+  /// False: the passes failed, and `error` or their diagnostics say why.
+  bool build();
+
+  std::vector<StepCandidate> all;
+  std::string rejected; // why there are not more
+  std::string error;    // why there is none, where the diagnostics do not tell
+
+private:
+  bool isScarce() const { return options.budgetBytes || options.pareto; }
+  bool enough();
+  bool add(int64_t parts);
+  bool addModule(int64_t parts, bool lean);
+  bool tryParts(int64_t parts);
+
+  mlir::ModuleOp model;
+  const CompileOptions &options;
+  const PlanMemoryOptions &memory;
+  std::shared_ptr<Target> target;
+  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules; // of the candidates
+};
+
+} // namespace gc
+
+#endif

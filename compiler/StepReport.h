@@ -1,0 +1,27 @@
+//===- StepReport.h - what was decided, and why -----------------*- C++ -*-===//
+#ifndef GC_COMPILER_STEPREPORT_H
+#define GC_COMPILER_STEPREPORT_H
+
+#include "compiler/Compile.h"
+#include "passes/ChooseStep.h"
+#include <nlohmann/json.hpp>
+
+namespace gc {
+
+/// The "remat" and "timeline" keys of the compile report.
+void reportDecision(const StepDecision &decision, const StepPlans &plans,
+                    const CompileOptions &options, nlohmann::json &report);
+
+/// What was chosen and why, for people: micro-batches, what is recomputed, what is alive at the
+/// peak. `rejected` says which numbers of micro-batches were not looked at, and why; may be empty.
+std::string explainDecision(const StepDecision &decision, std::vector<StepCandidate> &candidates,
+                            const CompileOptions &options, const std::string &rejected);
+
+/// Peak against time at `points` budgets from no recomputation to the smallest feasible: a list of
+/// {budget_bytes, peak_bytes, step_seconds_predicted, recompute_fraction, time_lower_bound,
+/// micro_batches, input_slots, recomputed_ops}.
+nlohmann::json paretoTable(std::vector<StepCandidate> &candidates, int points);
+
+} // namespace gc
+
+#endif

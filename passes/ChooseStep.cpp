@@ -1,0 +1,132 @@
+//===- ChooseStep.cpp - which plan a step gets ----------------------------===//
+#include "passes/ChooseStep.h"
+#include "passes/Rematerialize.h"
+#include "passes/analysis/PeakFacts.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+
+namespace gc {
+namespace {
+
+StepDecision refuse(StepDecision::Outcome outcome, std::string error) {
+  StepDecision decision;
+  decision.outcome = outcome;
+  decision.error = std::move(error);
+  return decision;
+}
+
+std::string aliveText(const PeakFacts &peak) {
+  constexpr size_t shown = 6;
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  out << "the peak is at " << (peak.op.empty() ? "the end of the step" : peak.op)
+      << ", where these are alive:";
+  for (const PeakFacts::Alive &alive : ArrayRef(peak.alive).take_front(shown))
+    out << "\n  " << bytesText(alive.bytes) << "  " << alive.name;
+  if (peak.alive.size() > shown)
+    out << "\n  and " << peak.alive.size() - shown << " more";
+  return text;
+}
+
+// Tells what the smallest of all plans needs.
+StepDecision refuseBudget(std::vector<StepCandidate> &candidates, const MemoryWishes &wishes) {
+  auto smallestBytes = [](StepPlans &plans) { return plans.arenaBytes(plans.smallest()); };
+  size_t least = 0;
+  int64_t needed = smallestBytes(candidates[0].plans);
+  int64_t lowest = candidates[0].plans.lowestBytes();
+  for (size_t i = 1; i < candidates.size(); ++i) {
+    if (int64_t bytes = smallestBytes(candidates[i].plans); bytes < needed) {
+      needed = bytes;
+      least = i;
+    }
+    lowest = std::min(lowest, candidates[i].plans.lowestBytes());
+  }
+  StepPlans &plans = candidates[least].plans;
+  return refuse(
+      StepDecision::Outcome::BudgetMissed,
+      llvm::formatv(
+          "the budget of {0} cannot be met: this step needs at least {1}{2}\nno plan in "
+          "this order of ops can need less than {3}; weights, state, input and library "
+          "transients alone take {4}\n{5}\ntry {6}={7}{8}",
+          bytesText(wishes.budgetBytes), bytesText(needed),
+          plans.microBatches() > 1
+              ? llvm::formatv(" with {0} micro-batches", plans.microBatches()).str()
+              : "",
+          bytesText(lowest), bytesText(plans.persistent()),
+          aliveText(peakOf(plans.function(), plans.smallest())), wishes.budgetOption, needed,
+          candidates.back().plans.microBatches() == 1 ? ", a smaller batch or --accumulate"
+                                                      : " or a smaller batch"));
+}
+
+StepDecision meetBudget(std::vector<StepCandidate> &candidates, const MemoryWishes &wishes) {
+  StepDecision decision;
+  const RematPlan *best = nullptr;
+  for (auto [i, candidate] : llvm::enumerate(candidates))
+    if (const RematPlan *plan = candidate.plans.fastest(wishes.budgetBytes))
+      if (!best ||
+          candidate.plans.seconds(*plan) < candidates[decision.candidate].plans.seconds(*best)) {
+        best = plan;
+        decision.candidate = i;
+      }
+  if (!best)
+    return refuseBudget(candidates, wishes);
+  decision.plan = *best;
+  return decision;
+}
+
+StepDecision followPolicy(StepPlans &plans, const MemoryWishes &wishes) {
+  const StepGraph &graph = plans.function().graph;
+  auto bad = [&](const Twine &what) {
+    return refuse(StepDecision::Outcome::BadWish, (wishes.policyAsWritten + what).str());
+  };
+  size_t saved = savedValues(graph).size();
+  if (wishes.policy == "checkpoints" && static_cast<size_t>(wishes.checkpoints) > saved)
+    return bad(": the step saves only " + Twine(saved) +
+               " values; use at most that many checkpoints");
+  std::optional<RematPlan> plan = planByPolicy(graph, wishes.policy, wishes.checkpoints);
+  if (!plan)
+    return bad(": there is no such policy; there are none, all, sqrt and checkpoints");
+  if (!scheduleOf(graph, *plan).valid())
+    return bad(" would run an op again after its weights have changed; use " + wishes.budgetOption +
+               ", which avoids that");
+  StepDecision decision;
+  decision.plan = std::move(*plan);
+  return decision;
+}
+
+} // namespace
+
+void addCandidates(ModuleOp module, func::FuncOp train, int64_t microBatches, bool lean,
+                   bool scarce, const PlanMemoryOptions &memory,
+                   std::vector<StepCandidate> &candidates) {
+  candidates.push_back({module, StepPlans(module, train, microBatches, OpCosts(), memory), lean});
+  if (scarce && memory.inputSlots > 1)
+    candidates.push_back({module, candidates.back().plans.withOneInputSlot(), lean});
+}
+
+StepDecision chooseStep(std::vector<StepCandidate> &candidates, const MemoryWishes &wishes) {
+  return wishes.budgetBytes ? meetBudget(candidates, wishes)
+                            : followPolicy(candidates.front().plans, wishes);
+}
+
+FailureOr<MemoryPlan> placeStep(StepCandidate &candidate, const RematPlan &plan,
+                                PlanMemoryOptions memory) {
+  int64_t promised = candidate.plans.arenaBytes(plan);
+  applyRematerialization(candidate.plans.function(), plan);
+  memory.inputSlots = candidate.plans.inputSlots();
+  FailureOr<MemoryPlan> placed = planMemory(candidate.module, memory);
+  if (failed(placed))
+    return failure();
+  for (auto function : candidate.module.getOps<func::FuncOp>())
+    if (failed(verifyRematerialization(function)))
+      return failure();
+  // The packer remembers what it scored; another size means that other bytes were placed.
+  if (placed->arenaBytes != promised)
+    return candidate.module.emitError("the placed step needs ")
+           << bytesText(placed->arenaBytes) << ", not the " << bytesText(promised)
+           << " that its plan promised; please report this";
+  return placed;
+}
+
+} // namespace gc

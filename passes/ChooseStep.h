@@ -1,0 +1,56 @@
+//===- ChooseStep.h - which plan a step gets --------------------*- C++ -*-===//
+//
+// The one road from steps whose kernels are chosen to a placed step: gc-opt's passes and the
+// compiler both take it, so that both choose the same for one budget.
+//
+//===----------------------------------------------------------------------===//
+#ifndef GC_PASSES_CHOOSESTEP_H
+#define GC_PASSES_CHOOSESTEP_H
+
+#include "passes/StepPlans.h"
+
+namespace gc {
+
+/// One way to run a step.
+struct StepCandidate {
+  mlir::ModuleOp module; // may be that of other candidates too
+  StepPlans plans;
+  bool lean = false; // whether kernels were chosen for little scratch instead of speed
+};
+
+/// Appends the candidates of a module whose micro-batch is `train`: with all input slots and, where
+/// memory is `scarce`, with one.
+void addCandidates(mlir::ModuleOp module, mlir::func::FuncOp train, int64_t microBatches, bool lean,
+                   bool scarce, const PlanMemoryOptions &memory,
+                   std::vector<StepCandidate> &candidates);
+
+/// What a user wishes of a step's memory: a budget or a fixed policy.
+struct MemoryWishes {
+  int64_t budgetBytes = 0;               // 0: none, and the policy decides
+  std::string policy = "none";           // none, all, sqrt or checkpoints
+  int checkpoints = 0;                   // for the last of them
+  std::string policyAsWritten;           // how messages repeat the policy, such as "--remat=sqrt"
+  std::string budgetOption = "--budget"; // how messages call the budget
+};
+
+/// Which candidate, and which of its plans.
+struct StepDecision {
+  enum class Outcome { Chosen, BadWish, BudgetMissed };
+  Outcome outcome = Outcome::Chosen;
+  std::string error; // where nothing was chosen: why, and what to do
+  size_t candidate = 0;
+  RematPlan plan;
+};
+
+/// The fastest plan by predicted time that fits the budget; equal seconds: the first candidate, so
+/// fewer micro-batches come first. Without a budget: what the policy makes of the first candidate.
+StepDecision chooseStep(std::vector<StepCandidate> &candidates, const MemoryWishes &wishes);
+
+/// Rewrites the candidate's module as the plan says and gives every byte its place: the arena has
+/// the size that was scored. Fails, with an error at the module, only where the house is wrong.
+mlir::FailureOr<MemoryPlan> placeStep(StepCandidate &candidate, const RematPlan &plan,
+                                      PlanMemoryOptions memory);
+
+} // namespace gc
+
+#endif

@@ -1,0 +1,39 @@
+//===- OptimizerSettings.h - how parameters are updated ---------*- C++ -*-===//
+//
+// The one set of optimizer settings: command lines, pass options and callers of the compiler fill
+// it, the optimizer pass and the plan read it. Plain types only.
+//
+//===----------------------------------------------------------------------===//
+#ifndef GC_PASSES_OPTIMIZERSETTINGS_H
+#define GC_PASSES_OPTIMIZERSETTINGS_H
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gc {
+
+/// What is not set is the default of the optimizer, which is PyTorch's.
+struct OptimizerSettings {
+  std::string name = "sgd"; // sgd, adam, adamw
+  double lr = 1e-3;
+  std::optional<double> momentum;    // sgd: 0
+  std::optional<double> dampening;   // sgd: 0
+  bool nesterov = false;             // sgd
+  std::optional<double> weightDecay; // sgd, adam: 0; adamw: 0.01
+  std::optional<double> beta1;       // adam, adamw: 0.9
+  std::optional<double> beta2;       // adam, adamw: 0.999
+  std::optional<double> epsilon;     // adam, adamw: 1e-8
+
+  /// Why these settings make no optimizer, or which of them would be ignored; empty if all is well.
+  /// The text names settings as the user wrote them: `prefix` is "--" on command lines, and
+  /// `nameOption` is how the name itself is set there.
+  std::string check(std::string_view prefix = "", std::string_view nameOption = "optimizer") const;
+
+  /// The same with every setting of this optimizer set.
+  OptimizerSettings withDefaults() const;
+};
+
+} // namespace gc
+
+#endif // GC_PASSES_OPTIMIZERSETTINGS_H
