@@ -31,9 +31,9 @@ SKIP = 'add_test(skip "sh" "-c" "exit 77")\nset_tests_properties(skip PROPERTIES
 MISSING = 'add_test(missing "@BUILD@/not-built")'
 
 
-def google(filter_text):
+def google(filter_text, cost=0):
     return (f'add_test(suite "{google_test}")\n'
-            f'set_tests_properties(suite PROPERTIES ENVIRONMENT "GTEST_FILTER={filter_text}")')
+            f'set_tests_properties(suite PROPERTIES ENVIRONMENT "GTEST_FILTER={filter_text}" COST {cost})')
 
 
 expect((0, "1 passed, 0 failed"), count(PASS))
@@ -60,3 +60,12 @@ LIT = f'add_test(lit "{lit}" "-v" "@BUILD@")'
 expect((0, "2 passed, 0 failed"), count(LIT, files=files))
 expect((1, "2 passed, 1 failed"), count(LIT, files={**files, "c.sh": "# RUN: false\n"}))
 expect((1, "0 passed, 1 failed"), count(LIT, files={"lit.cfg.py": "raise ValueError\n"}))
+
+# Long suites run in pieces, which count together; some pieces may be empty, but not all of them.
+LONG = 200  # seconds
+expect((0, f"{cases} passed, 0 failed"), count(google(QUICK, LONG)))
+expect((1, "1 passed, 1 failed"), count(PASS, google("No.Such", LONG)))
+LONG_LIT = LIT + f"\nset_tests_properties(lit PROPERTIES COST {LONG})"
+many = {"lit.cfg.py": LIT_CONFIG, **{f"{i}.sh": "# RUN: true\n" for i in range(8)}}
+expect((0, "8 passed, 0 failed"), count(LONG_LIT, files=many))
+expect((1, "8 passed, 1 failed"), count(LONG_LIT, files={**many, "bad.sh": "# RUN: false\n"}))
