@@ -69,7 +69,8 @@ std::string addSamples(const ProfiledNetwork &network, int threads, size_t index
   return "";
 }
 
-// Makes sum of weight * (work . x - seconds)^2 smaller, one x after the other, none below 0.
+// Lowers the sum of weight * (work . x - seconds)^2 by adjusting one x after the other; none may
+// become negative.
 void descend(const std::vector<Sample> &samples, const std::vector<double> &weights, Amounts &x) {
   std::array<Amounts, resourceCount> products = {};
   Amounts right = {};
@@ -80,7 +81,7 @@ void descend(const std::vector<Sample> &samples, const std::vector<double> &weig
         products[i][j] += weight * sample.work[i] * sample.work[j];
     }
   for (int sweep = 0; sweep < 1000; ++sweep)
-    for (size_t i = 1; i < resourceCount; ++i) { // what starting costs is known
+    for (size_t i = 1; i < resourceCount; ++i) { // not 0: what a start costs is known
       double rest = right[i];
       for (size_t j = 0; j < resourceCount; ++j)
         rest -= products[i][j] * x[j];

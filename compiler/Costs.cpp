@@ -24,7 +24,7 @@ using nlohmann::json;
 namespace gc {
 namespace {
 
-// What a profile says of one op.
+// What a profile says about one op.
 struct Measured {
   std::string name;
   double flops = 0, bytes = 0, seconds = 0;
@@ -42,7 +42,7 @@ std::string listOf(func::FuncOp function) {
   return list ? list.getValue().str() : "";
 }
 
-// Ops that are only names for bytes have no commands and no number.
+// Reads and views run nothing, so they have no commands and get no number.
 bool runs(Operation *op) {
   auto inPlace = dyn_cast<InPlaceOpInterface>(op);
   return isa<CostOpInterface>(op) && !isa<ReadOp, GradientOp>(op) && !(inPlace && inPlace.isView());
@@ -173,7 +173,7 @@ private:
                      ": expected a number from 0 on");
       if (!op || list.empty())
         return wrong("does not say which op '" + name + "' is (keys op and list)");
-      // What rematerialization has added is not in the step as the model has it.
+      // Commands of recomputed ops repeat the number of the original op: they are not counted.
       auto recomputed = entry.find("recomputed");
       if (*op < 0 || (recomputed != entry.end() && *recomputed == true))
         continue;

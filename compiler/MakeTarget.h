@@ -8,7 +8,7 @@
 namespace gc {
 
 struct MadeTarget {
-  std::shared_ptr<Target> target; // null: see below
+  std::shared_ptr<Target> target; // null: it cannot be made, and `error` says why
   int exitCode = 0;
   std::string error;
 };

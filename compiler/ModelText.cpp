@@ -81,7 +81,7 @@ private:
       reach(at, ++open);
     else if (StringRef(")]}>").contains(c))
       open -= open > 0;
-    // The line after an alias is complete belongs to nobody.
+    // A new line ends the definition of an alias unless a bracket is still open.
     else if (c == '\n' && open == 0)
       defined = "";
     if (StringRef("+-*").contains(c) && ++signs > kMostSigns)
@@ -107,11 +107,11 @@ private:
 
   StringRef text, name;
   size_t at = 0;
-  unsigned open = 0;                 // brackets
-  unsigned signs = 0;                // of arithmetic since the last expression's end
-  StringRef defined;                 // the alias whose definition this is
-  llvm::StringMap<unsigned> depthOf; // of each alias so far
-  llvm::StringMap<uint64_t> sizeOf;  // of each alias, written out
+  unsigned open = 0;                 // brackets that are open here
+  unsigned signs = 0;                // arithmetic signs of the expression so far
+  StringRef defined;                 // the alias that is being defined; empty: none
+  llvm::StringMap<unsigned> depthOf; // for each alias so far, how deep its brackets nest
+  llvm::StringMap<uint64_t> sizeOf;  // for each alias so far, its size when written out
   std::string fault;
 };
 

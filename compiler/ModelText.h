@@ -14,13 +14,13 @@
 
 namespace gc {
 
-/// How deep brackets may nest, those inside the aliases that stand between them counted too.
+/// How deep brackets may nest; an alias counts as deep as what it stands for.
 inline constexpr unsigned kDeepestNesting = 256;
 /// How long a word (a name, a number, a shape) may be.
 inline constexpr unsigned kLongestWord = 4096;
 /// Signs of arithmetic in one expression (affine maps): the parser calls itself for each.
 inline constexpr unsigned kMostSigns = 1000;
-/// What one alias stands for when all aliases in it are written out.
+/// How large one alias may be when all aliases in it are written out.
 inline constexpr uint64_t kLargestAlias = 1'000'000;
 
 /// Why `text` cannot be given to the parser, as "name:line:column: reason"; empty if it can.

@@ -86,7 +86,7 @@ private:
     return false;
   }
 
-  // A Dispatch or a Launch.
+  // Adds the buffers of a Dispatch or a Launch.
   template <typename Kernel> void kernel(const Kernel &call) {
     size_t count = call.buffers() ? call.buffers()->size() : 0;
     if (saysAccess(count, call.access()))
@@ -94,7 +94,8 @@ private:
         whole(call.buffers()->Get(i), modeOf(call.access()->Get(i)) | Pointwise);
   }
 
-  // How far a tensor reaches is known to the library alone: to the end of its buffer at most.
+  // Only the library knows how far a tensor reaches, so it is taken to reach to the end of its
+  // buffer.
   void collect(const plan::GraphCall &call) {
     size_t count = call.buffers() ? call.buffers()->size() : 0;
     if (!saysAccess(count, call.access()))
@@ -102,7 +103,7 @@ private:
     for (size_t i = 0; i < count; ++i) {
       const plan::View &view = *call.buffers()->Get(i);
       if (int64_t(view.buffer()) == call.workspace())
-        continue; // the library's own, in the workspace
+        continue; // a tensor of the library's own, which lies in the workspace
       uint64_t offset = view.offset() * elementBytes(view);
       part(view.buffer(), offset, bufferOf(view.buffer()).bytes() - offset,
            modeOf(call.access()->Get(i)));
@@ -147,7 +148,7 @@ private:
     dimensions.push_back({rows, int64_t(strides->Get(batch))});
     dimensions.push_back({columns, int64_t(strides->Get(batch + 1))});
     std::erase_if(dimensions, [](const Dimension &d) { return d.size == 1 || d.stride == 0; });
-    // Smallest stride first; what continues the run before it makes the run longer.
+    // Smallest stride first: a dimension that continues the run of bytes before it makes it longer.
     std::sort(dimensions.begin(), dimensions.end(),
               [](const Dimension &a, const Dimension &b) { return a.stride < b.stride; });
     int64_t bytes = static_cast<int64_t>(elementBytes(view)), run = 1;

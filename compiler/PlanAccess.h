@@ -13,11 +13,12 @@ namespace gc {
 struct PlanAccess {
   uint32_t buffer = 0;
   bool reads = false, writes = false;
-  /// May lie on a written buffer of the same range: read at a point before it is written there.
+  /// Whether the buffer may share its range with one that the command writes: each element is read
+  /// before it is written.
   bool pointwise = false;
-  /// Scratch of the command alone.
+  /// Whether it is scratch that only this command uses.
   bool isWorkspace = false;
-  /// What is touched, in order and apart; one range where it is contiguous.
+  /// The ranges of bytes that are touched, in order and disjoint; one where they are contiguous.
   std::vector<ByteRange> ranges;
 
   ByteRange span() const { return {ranges.front().begin, ranges.back().end}; }

@@ -58,7 +58,7 @@ private:
   };
   struct Writing {
     uint32_t root;
-    int command; // -1: there from the start
+    int command; // that wrote it; -1: it was there before the first command
   };
 
   const plan::Buffer &buffer(uint32_t index) const { return *plan.buffers()->Get(index); }
@@ -94,7 +94,7 @@ private:
   // Buffers
   //===--------------------------------------------------------------------===//
 
-  // The buffer that counts the bytes.
+  // The buffer whose bytes this one is: the outermost of those that it is a part of.
   bool findRoot(uint32_t index) {
     uint32_t root = index;
     for (size_t steps = 0; buffer(root).part_of() >= 0; ++steps) {
@@ -109,8 +109,8 @@ private:
     return true;
   }
 
-  // Variables, input slots, and what no command names: bytes that the target's libraries use behind
-  // the plan's back.
+  // Whether a buffer lasts: variables, input slots, and buffers that no command names, which are
+  // bytes that the target's libraries use by themselves.
   void findPersistent() {
     std::vector<bool> named(roots.size());
     std::string ignored;
@@ -142,7 +142,7 @@ private:
     return persistent[root] ? commands - 1 : buffer(root).last_command();
   }
 
-  // Buffers come and go in the order of commands; those that are there lie apart.
+  // Goes through the commands and checks that buffers which are alive together do not overlap.
   bool checkLives(List list, int commands) {
     std::multimap<int, uint32_t> begins, ends;
     for (uint32_t i = 0; i < roots.size(); ++i) {
@@ -187,7 +187,7 @@ private:
     int commands = static_cast<int>(entries.size());
     if (!replay.ok() || commands == 0 || !checkLives(list, commands))
       return;
-    // Only what persists is left from whatever ran before.
+    // When a list starts, only persistent buffers still hold what was written before.
     arena = ByteMap();
     writings.clear();
     for (uint32_t i = 0; i < roots.size(); ++i)
@@ -219,7 +219,7 @@ private:
       return fail(entry.place + " " + unclear);
     for (const PlanAccess &access : accesses) {
       uint32_t root = roots[access.buffer];
-      // A part lives as long as its whole.
+      // A part of another buffer lives as long as that buffer.
       if (!isThere(root, list) || index < firstCommand(root) ||
           index > lastCommand(root, static_cast<int>(entries.size())))
         return fail(entry.place + " uses " + name(access.buffer) + " outside of its life, " +
@@ -287,7 +287,7 @@ private:
   PlanReplay replay;
   std::vector<uint32_t> roots;
   std::vector<bool> persistent, inputs;
-  ByteMap arena; // to writings
+  ByteMap arena; // for each byte, the number of the last write
   std::vector<Writing> writings;
 };
 

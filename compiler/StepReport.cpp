@@ -15,7 +15,7 @@ static std::string milliseconds(double seconds) {
 
 namespace {
 
-// One op that runs again, all its executions together.
+// An op that is recomputed, with all its executions counted together.
 struct Repeated {
   int times = 0;
   double seconds = 0;
@@ -52,7 +52,7 @@ nlohmann::json timelineOf(const FunctionGraph &function, const RematPlan &plan,
           {"alive_at_peak", alive}};
 }
 
-// Values that are read in backward, and how many of them come back instead of staying.
+// Counts the values that backward ops read, and how many of them are recomputed instead of kept.
 std::pair<int64_t, int64_t> retainedAndRecomputed(const StepGraph &graph,
                                                   const Schedule &schedule) {
   std::vector<int> made(graph.values.size(), 0);
@@ -70,7 +70,8 @@ void reportDecision(const StepDecision &decision, const StepPlans &plans,
   const FunctionGraph &function = plans.function();
   Schedule schedule = scheduleOf(function.graph, decision.plan);
   auto [retained, recomputed] = retainedAndRecomputed(function.graph, schedule);
-  // The same micro-batches without recomputation, and without waiting for input.
+  // The base is the step with as many micro-batches that recomputes nothing and never waits for
+  // input.
   double base = plans.seconds(plans.keepEverything()) - plans.inputSeconds();
   double again = plans.recomputeSeconds(decision.plan);
   double bound =

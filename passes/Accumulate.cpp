@@ -8,9 +8,9 @@
 // After (micro-batches=4):
 //   gc.state @w.gradient accumulator : tensor<3x4xf32> = #gc.init<constant, [0.0]>
 //   func.func @train(%x: tensor<2x4xf32>) attributes {gc.list = "micro_batch"} {
-//     %d = gc.gradient_seed {scale = 0.25}  // times @window_scale, which is 1 but in a short
-//     window %dw = gc.linear_grad_weight %x, %dy : (tensor<2x4xf32>, tensor<2x3xf32>) ->
-//     tensor<3x4xf32> gc.accumulate @w.gradient, %dw
+//     %d = gc.gradient_seed {scale = 0.25}  // times @window_scale: 1 unless a window is short
+//     %dw = gc.linear_grad_weight %x, %dy : (tensor<2x4xf32>, tensor<2x3xf32>) -> tensor<3x4xf32>
+//     gc.accumulate @w.gradient, %dw
 //   func.func @step() attributes {gc.list = "step"} {
 //     %dw = gc.read @w.gradient
 //     gc.sgd @w, %dw
@@ -54,7 +54,7 @@ public:
         return failure();
     for (auto advance : llvm::make_early_inc_range(train.getOps<AdvanceOp>()))
       advance->moveBefore(step.getBody().front().getTerminator());
-    // What the updates alone read.
+    // Ops whose results only updates read move to @step with them.
     for (Operation *op : llvm::reverse(cloned))
       if (op->use_empty())
         op->erase();
@@ -102,7 +102,7 @@ private:
     return success();
   }
 
-  // Clones what computes `value` (of variables alone) into the step.
+  // Clones the ops that compute `value` into @step. They must depend on variables alone.
   LogicalResult computeInStep(Operation *user, Value value) {
     if (inStep.contains(value))
       return success();
@@ -227,7 +227,7 @@ private:
   SmallVector<Operation *> cloned;
 };
 
-// "1, 2, 4 or 8"
+// A list for messages: "1, 2, 4 or 8".
 std::string divisors(int64_t batch) {
   std::vector<int64_t> all;
   for (int64_t i = 1; i <= batch; ++i)

@@ -17,7 +17,7 @@ using namespace mlir;
 
 namespace gc {
 
-// Whether an op between the two sees or changes the variable.
+// Whether an op between `from` and `to` reads or changes the variable.
 static bool isTouchedBetween(Operation *from, Operation *to, FlatSymbolRefAttr variable) {
   for (Operation *op = from->getNextNode(); op != to; op = op->getNextNode()) {
     auto read = dyn_cast<ReadOp>(op);

@@ -7,7 +7,7 @@
 
 namespace gc {
 
-/// Whether the op that adds to accumulators is the better way to run the op on its own.
+/// Says whether the gc.accumulate_product is a better way to run the op.
 using PreferAccumulating = llvm::function_ref<bool(mlir::Operation *, AccumulateProductOp)>;
 
 /// Puts every op whose results are accumulated, and used nowhere else, into a gc.accumulate_product

@@ -49,7 +49,7 @@ public:
     auto seed = GradientSeedOp::create(builder, loss.getLoc(), loss.getType(),
                                        builder.getF32FloatAttr(1.0f));
     gradients[loss] = seed;
-    // The sweep appends to the block: take the forward ops first.
+    // The sweep appends adjoints to the block, so the forward ops are listed before it starts.
     SmallVector<Operation *> forward;
     for (Operation &op : function.getBody().front().without_terminator())
       if (isActive(&op))
@@ -57,7 +57,7 @@ public:
     for (Operation *op : llvm::reverse(forward))
       if (failed(differentiate(op)) || failed(finishParametersOf(op)))
         return failure();
-    // What is left has no gradient, or is the loss itself.
+    // Parameters that the sweep did not reach have no gradient, or are the loss itself.
     for (auto parameter : module.getOps<ParameterOp>())
       if (failed(finish(parameter)))
         return failure();
@@ -82,7 +82,7 @@ private:
            llvm::any_of(op->getOperands(), [&](Value v) { return varying.contains(v); });
   }
 
-  // Values that change with a parameter.
+  // Collects the values that depend on a parameter.
   void findVarying() {
     for (Operation &op : function.getBody().front()) {
       if (auto read = dyn_cast<ReadOp>(op)) {
@@ -98,7 +98,7 @@ private:
     }
   }
 
-  // Ops that the loss depends on.
+  // Collects the ops that the loss depends on.
   void findReaching() {
     SmallVector<Value> pending{loss};
     while (!pending.empty()) {
@@ -119,7 +119,7 @@ private:
     SmallVector<Value> resultGradients;
     for (Value result : op->getResults())
       resultGradients.push_back(gradients.lookup(result));
-    // A derivative further on was zero.
+    // No gradient arrived: the derivatives of all readers are zero.
     if (llvm::none_of(resultGradients, [](Value v) { return static_cast<bool>(v); }))
       return success();
     auto differentiable = dyn_cast<DifferentiableOpInterface>(op);

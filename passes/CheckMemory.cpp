@@ -28,7 +28,7 @@ static Diagnostic &operator<<(Diagnostic &out, const ByteRange &range) {
 
 namespace {
 
-/// Something that was written once.
+/// What one write left in the arena: a value, a variable's new contents, an input.
 struct Content {
   std::string name;
   Location location; // of the op that wrote it, or of what declared it
@@ -36,7 +36,7 @@ struct Content {
   bool isPersistent = false; // only an update of its variable may write there
 };
 
-// Kernels and libraries rely on it.
+// Every buffer starts at a multiple of this: kernels and libraries rely on it.
 constexpr int64_t alignment = 64;
 
 class Replayer {
@@ -201,7 +201,7 @@ private:
     return updateVariables(op);
   }
 
-  // The same bytes under another name: nothing is read before the result is used.
+  // A view is its operand's bytes under another name: they are read only where the view is used.
   LogicalResult replayView(Operation *op) {
     SmallVector<int> source = values.lookup(op->getOperand(0));
     auto offsets = op->getAttrOfType<DenseI64ArrayAttr>("gc.offsets");
@@ -214,8 +214,8 @@ private:
     return success();
   }
 
-  // Where the results and then the workspace go; checks them against the op's operands, each other
-  // and everything that is never overwritten.
+  // Places the results and then the workspace; checks that they meet neither operands of the op,
+  // nor each other, nor anything that is never overwritten.
   LogicalResult findPlaces(Operation *op, SmallVectorImpl<Content> &written) {
     std::string name = displayName(op);
     auto offsets = op->getAttrOfType<DenseI64ArrayAttr>("gc.offsets");
@@ -367,9 +367,9 @@ private:
   int64_t arenaBytes = 0;
   ByteMap arena;
   std::vector<Content> contents;
-  // Several for an input with several slots.
+  // For each value, what it is in the arena; an input has one entry for each of its slots.
   llvm::DenseMap<Value, SmallVector<int>> values;
-  llvm::StringMap<int> variables; // what each holds now
+  llvm::StringMap<int> variables; // for each variable, the content that it holds now
   std::map<std::string, SmallVector<int>> inputs;
   std::vector<std::pair<Operation *, int>> kept; // gradients that must last to the end of the step
   MemoryReplay statistics;

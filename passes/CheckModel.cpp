@@ -51,7 +51,7 @@ LogicalResult checkFunctions(ModuleOp module, func::FuncOp model) {
   return success();
 }
 
-// Names by which the runtime knows inputs and outputs.
+// Checks the names by which the runtime knows inputs and outputs.
 class Names {
 public:
   Names(StringRef attribute, StringRef what) : attribute(attribute), what(what) {}
@@ -111,7 +111,7 @@ LogicalResult checkInterface(func::FuncOp model) {
   return success();
 }
 
-// Statistics move by what batch norm has computed, so both must speak of the same elements.
+// Running statistics follow what batch norm computed, so both must count the same elements.
 LogicalResult checkRunningStats(RunningStatsOp stats) {
   auto norm = stats.getMean().getDefiningOp<BatchNormOp>();
   if (!norm)

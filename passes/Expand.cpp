@@ -9,8 +9,8 @@
 //   %c = gc.conv2d %image, %filter bias %bias {strides = <kernel>, padding = 0}
 //   %t = gc.reshape %c
 //
-// Whole while differentiated (an adjoint of the parts would be longer and keep more), in parts
-// while fused: the normalize then joins the ReLU and the add behind it.
+// Autodiff sees the whole ops, because adjoints of the parts would be longer and save more values.
+// Fusion, which runs later, sees the parts: gc.normalize joins the ReLU and the addition behind it.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Expand.h"

@@ -33,13 +33,13 @@ namespace gc {
 // Epilogues
 //===----------------------------------------------------------------------===//
 
-// Whether everything that `op` reads is defined before `position`.
+// Whether every operand of `op` is defined before `position`.
 static bool definedBefore(Value value, Operation *position) {
   Operation *producer = value.getDefiningOp();
   return !producer || producer->isBeforeInBlock(position);
 }
 
-// The product takes over the value that `user` made of its result.
+// Lets the product compute what `user` made of its result, and erases `user`.
 static void takeOver(EpilogueOpInterface product, Operation *user) {
   product->moveBefore(user);
   product->setLoc(FusedLoc::get(user->getContext(), {product->getLoc(), user->getLoc()}));
@@ -151,7 +151,7 @@ private:
   bool mayMerge(const Group &first, const Group &second) {
     if (!(first.space == second.space) || buffers(first, second) > largestGroup)
       return false;
-    // A sum is complete only when its kernel is done: nothing in the group may read it.
+    // A sum over rows is complete only when its kernel ends, so no op of the group may read it.
     for (Operation *op : second.ops)
       for (Value operand : op->getOperands())
         if (auto producer = operand.getDefiningOp<FusibleOpInterface>())
@@ -238,7 +238,7 @@ private:
     for (Operation &op : block) {
       void *node = nodeOf(&op);
       members[node].push_back(&op);
-      // A group stands where its last member stood, a single op where it was.
+      // A group takes the place of its last member; an op outside of groups keeps its own.
       key[node] = position[&op];
       waiting.try_emplace(node, 0);
       for (Operation *previous : dependence.predecessors(&op))

@@ -1,4 +1,4 @@
-//===- Passes.td - the passes and their options ---------------------------===//
+//===- Passes.td - the passes, with options, requirements and guarantees --===//
 #ifndef GC_PASSES_TD
 #define GC_PASSES_TD
 include "mlir/Pass/PassBase.td"

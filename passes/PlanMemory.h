@@ -14,13 +14,13 @@ namespace gc {
 struct PlannedBuffer {
   std::string name;
   StorageKind kind;
-  mlir::Type type;   // null for workspaces: bytes
+  mlir::Type type;   // null for workspaces, which are plain bytes
   int64_t bytes = 0; // as asked for
   int64_t offset = 0;
-  int first = 0, last = 0; // ops of its list, counted from 0; persistent ones span all
+  int first = 0, last = 0; // alive from op `first` to op `last` of its list; persistent: all ops
 };
 
-/// The commands lists in which a function can run; the function's `gc.list` attribute names one.
+/// The command lists that a function can become; the function's `gc.list` attribute names one.
 inline constexpr llvm::StringLiteral commandLists[] = {"micro_batch", "step", "evaluate"};
 
 struct PlannedFunction {
@@ -48,7 +48,7 @@ struct PlanMemoryOptions {
   int inputSlots = 2;  // one is filled while the other is read
   /// How fast a slot is filled where nothing runs meanwhile; loaders decode and normalize too.
   double inputBytesPerSecond = 2e9;
-  /// Whoever shares the packer with one who scored plans places what was scored.
+  /// Remembers packings: with the packer that scored a plan, planMemory places what was scored.
   std::shared_ptr<StepPacker> packer = std::make_shared<StepPacker>();
 };
 

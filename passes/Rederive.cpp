@@ -8,8 +8,9 @@
 //   %dn = gc.relu_grad %a, %da                     %dn = gc.relu_grad %a2, %da
 //   %s = gc.normalize_grad_... %c, %dn             %s = gc.normalize_grad_... %c, %dn
 //
-// The last four are one kernel, which reads %c anyway: %a is no longer read there. It dies with its
-// last other use, the weight gradient of the next product, or in forward if there is none.
+// Fusion makes one kernel of the last four ops. It reads %c anyway and no longer reads %a, which
+// dies at its last other use: the weight gradient of the next product, or a forward op if there is
+// none.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Rederive.h"
@@ -23,7 +24,7 @@ using namespace mlir;
 namespace gc {
 namespace {
 
-// Longer derivations would spend more than the read that they save.
+// With more ops than this, computing the value again costs more than the read that it saves.
 constexpr unsigned longestDerivation = 6;
 
 class Rederivation {
@@ -44,7 +45,7 @@ private:
   }
   bool isForward(Operation *op) const { return op && !backward.contains(op); }
 
-  // Clones what makes the operand, before its reader.
+  // Clones the ops that make the operand, right before its reader.
   void rederiveOperand(OpOperand &operand) {
     Operation *reader = operand.getOwner();
     if (cast<FusibleOpInterface>(reader).getOperandAccess(operand.getOperandNumber()) !=
@@ -70,7 +71,8 @@ private:
         repeat.getRepetition() != Repetition::Exact)
       return false;
     for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
-      // Per channel or scalar: small, and saved for the reader's neighbours or soon made.
+      // A scalar or a value per channel is not derived: it is a variable or an input, or it must be
+      // alive here anyway.
       if (fusible.getOperandAccess(i) != Access::Full) {
         if (operand.getDefiningOp() && !isa<ReadOp>(operand.getDefiningOp()) &&
             !aliveAt(operand, reader))
@@ -87,7 +89,7 @@ private:
     return derivation.size() <= longestDerivation;
   }
 
-  // Whether a backward op behind `reader` reads the value whatever we do here.
+  // Whether another backward op behind `reader` reads the value, so that it is saved in any case.
   bool aliveAt(Value value, Operation *reader) const {
     return llvm::any_of(value.getUsers(), [&](Operation *user) {
       return user != reader && backward.contains(user) && user->getBlock() == reader->getBlock() &&

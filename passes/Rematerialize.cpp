@@ -64,10 +64,11 @@ private:
       current[schedule.firstResult(place) + i] = result;
   }
 
-  // Forward ops keep their operands, so the op itself still says what it read.
+  // Operands of forward ops are never replaced, so the op still has the values that it read.
   Value originalOperand(int op, size_t i) { return function.ops[op]->getOperand(i); }
 
-  // `operand` may be a view of the value that `root` now stands for: then the views are made again.
+  // `root` is a new instance of the value that `operand` shows. Where `operand` is a view of that
+  // value, its views are made again on the new instance.
   Value viewOf(OpBuilder &builder, Value operand, Value root) {
     Value oldRoot = storageOf(operand);
     if (oldRoot == root)
@@ -85,7 +86,7 @@ private:
   }
 
   FunctionGraph &function;
-  std::vector<Value> current; // of each instance
+  std::vector<Value> current; // for each instance of the schedule, its value in the IR
   llvm::DenseMap<std::pair<Value, Value>, Value> views;
 };
 

@@ -24,7 +24,7 @@ using namespace mlir;
 namespace gc {
 namespace {
 
-// What must come before what, in terms of the graph, which leaves out reads and views.
+// The ops that each op must follow, as numbers of the graph, which leaves out reads and views.
 class Edges {
 public:
   explicit Edges(const FunctionGraph &function) : function(function), before(function.ops.size()) {
@@ -32,7 +32,7 @@ public:
       indexOf[op] = static_cast<int>(i);
   }
 
-  // Paths through ops that the graph leaves out are edges, too.
+  // A path that leads through ops that the graph leaves out counts as an edge.
   void addDependence(const Dependence &dependence) {
     for (auto [i, op] : llvm::enumerate(function.ops)) {
       SmallVector<Operation *> pending(dependence.predecessors(op));
@@ -54,7 +54,7 @@ public:
     for (auto [i, op] : llvm::enumerate(function.ops))
       for (FlatSymbolRefAttr variable : variablesWritten(op))
         writers[variable.getValue()].push_back(static_cast<int>(i));
-    // Of each forward op, the variables (by their place in `writers`) that its results come from.
+    // For each forward op, the variables (numbers in `writers`) that its results are computed from.
     std::vector<llvm::BitVector> sources(function.ops.size(), llvm::BitVector(writers.size()));
     bool anyBackward = false;
     for (auto [i, op] : llvm::enumerate(function.ops)) {
@@ -87,7 +87,7 @@ private:
   ExtraEdges before;
 };
 
-// Moves `op` to the end of the new order, and before it what it needs and is not there yet.
+// Moves `op` to the end of the new order; ops that it needs and that are not placed yet come first.
 void place(Operation *op, const Dependence &dependence, llvm::DenseSet<Operation *> &placed) {
   if (!placed.insert(op).second)
     return;
@@ -118,7 +118,7 @@ void scheduleForMemory(func::FuncOp function) {
   for (int index : order)
     place(graph.ops[index], dependence, placed);
   place(old.back(), dependence, placed); // the terminator
-  // The analysis that memory is placed by has the last word.
+  // The new order stays only if Liveness, by which memory is placed, finds its peak no higher.
   if (peakOf(function) > before)
     for (Operation *op : old)
       op->moveBefore(&block, block.end());

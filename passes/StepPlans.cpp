@@ -52,7 +52,7 @@ const RematPlan *StepPlans::fastest(int64_t budget) {
   auto fits = [&](const RematPlan &plan) {
     return always + plan.peak <= budget && arenaBytes(plan) <= budget;
   };
-  // Nothing is faster than to recompute nothing.
+  // The first plan recomputes nothing, and none is faster.
   if (fits(keep))
     return &keep;
   auto plan = llvm::find_if(frontier(), fits);
@@ -60,8 +60,8 @@ const RematPlan *StepPlans::fastest(int64_t budget) {
 }
 
 const RematPlan &StepPlans::smallest() {
-  // Packing may lose more on the last than on those before it; it never goes below their live
-  // bytes.
+  // The last plan has the fewest live bytes, but packing may lose more on it than on those before
+  // it. A plan whose live bytes alone exceed the best arena so far cannot be better.
   const RematPlan *best = &frontier().back();
   int64_t bytes = arenaBytes(*best);
   for (const RematPlan &plan : llvm::reverse(*plans)) {

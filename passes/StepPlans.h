@@ -39,14 +39,14 @@ public:
   double seconds(const RematPlan &plan) const {
     return parts * plan.seconds + updateSeconds + waitSeconds;
   }
-  /// Of these, waiting for input.
+  /// The part of seconds() in which the step waits for input.
   double inputSeconds() const { return waitSeconds; }
   double recomputeSeconds(const RematPlan &plan) const { return parts * plan.recomputeSeconds; }
-  /// No plan within `budget` (of all bytes) recomputes for less.
+  /// A proven bound: no plan within `budget` (of all bytes) recomputes for fewer seconds.
   double recomputeBound(int64_t budget) const {
     return parts * recomputeLowerBound(graph->graph, budget - always);
   }
-  /// No plan in this order of ops needs less.
+  /// A proven bound: no plan in this order of ops needs fewer bytes.
   int64_t lowestBytes() const { return always + std::max(peakLowerBound(graph->graph), elsewhere); }
 
   /// Size of the arena when the plan is packed, by the packer that will place it; never below its
@@ -60,7 +60,7 @@ public:
 
 private:
   std::shared_ptr<FunctionGraph> graph;
-  std::shared_ptr<std::vector<RematPlan>> plans; // shared by those that differ in what is around
+  std::shared_ptr<std::vector<RematPlan>> plans; // also those of withOneInputSlot()
   int64_t parts;
   int slots;
   int64_t always = 0;

@@ -9,7 +9,7 @@
 
 namespace gc::runtime {
 
-/// Starts a thread; nothing where the system has none to give (a limit on processes or on memory).
+/// Starts a thread; returns nothing where the system refuses one (a limit on processes or memory).
 /// The caller then does the work itself or does without.
 template <typename Work> std::optional<std::thread> tryThread(Work work) {
   try {

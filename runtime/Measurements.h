@@ -12,10 +12,10 @@ namespace gc::runtime {
 /// Where the device's own memory went; measured by its driver, not copied from the plan.
 struct DeviceMemory {
   uint64_t total = 0; ///< what the device has
-  /// In use before our context existed; somebody else than the driver must say it, which can be
-  /// asked only with one.
+  /// Bytes in use before our context existed, as NVML says; absent where it does not. The driver
+  /// can be asked only once there is a context.
   std::optional<uint64_t> usedBefore{};
-  /// In use once our context existed: what others had, and the context.
+  /// Bytes in use once our context existed: what others had, and the context itself.
   uint64_t usedWithContext = 0;
   uint64_t libraries = 0; ///< growth from loading kernels and libraries
   uint64_t arena = 0;     ///< growth from creating the arena

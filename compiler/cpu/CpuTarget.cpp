@@ -25,8 +25,8 @@ struct AttentionWorkspace {
 };
 } // namespace
 
-/// Scratch of a command, or an error text. Counts bias and residual as there when their index is
-/// not -1.
+/// Bytes of scratch that a command needs, or an error text. The command has a bias and a residual
+/// where their indices are not -1.
 struct WorkspaceAnswer {
   int64_t bytes = 0;
   std::string error;
@@ -72,7 +72,7 @@ static SmallVector<plan::MatMulT> attentionProducts(Operation *op, AttentionShap
 
 constexpr int64_t scoresInCache = 4 << 20;
 
-// The shapes of the chunks: all alike but for a smaller last one.
+// The shapes of the chunks of samples: all are equal but the last, which may be smaller.
 static SmallVector<AttentionShape> attentionChunks(Operation *op) {
   AttentionShape whole = attentionShape(op);
   // Every chunk of every tensor must start on its own cache line.
@@ -123,7 +123,7 @@ FailureOr<int64_t> CpuTarget::workspaceBytes(Operation *op, bool) {
   return emitter.workspaceBytes(op);
 }
 
-// What a library needs for the op; none where no library runs it.
+// The workspace that the library needs for the op; nothing where no library runs it.
 static std::optional<int64_t> libraryWorkspace(Operation *op, int threads) {
   WorkspaceAnswer answer{0, "no library runs it"};
   if (auto convolution = convolutionCommand(op))

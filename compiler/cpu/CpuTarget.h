@@ -22,7 +22,7 @@ public:
                             std::vector<std::unique_ptr<plan::CommandT>> &commands) override;
   mlir::LogicalResult finish(plan::PlanT &plan, const std::string &dumpDirectory,
                              nlohmann::json &report) override;
-  int64_t reserveBytes() const override; // for what the library allocates in passing
+  int64_t reserveBytes() const override; // the pool that answers what oneDNN allocates in a step
 
 private:
   void lowerAttention(mlir::Operation *op, const OpBuffers &buffers, PartOf partOf,

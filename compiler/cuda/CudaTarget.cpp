@@ -26,7 +26,7 @@ FailureOr<int64_t> CudaTarget::workspaceBytes(Operation *op, bool lean) {
   const LibraryOp *call = library.find(op, lean);
   if (!call)
     return emitter.workspaceBytes(op);
-  // What comes after the library's part uses the same bytes.
+  // Generated kernels that run after the library's graph use the same bytes of workspace.
   int64_t sums = call->needsBiasGradient ? emitter.biasGradientWorkspace(op) : 0;
   return std::max(call->plan.workspaceBytes, sums);
 }
@@ -34,7 +34,7 @@ FailureOr<int64_t> CudaTarget::workspaceBytes(Operation *op, bool lean) {
 bool CudaTarget::prefersAccumulating(Operation *op, AccumulateProductOp accumulating, bool lean) {
   if (!convolutionCommand(accumulating) && !matMulCommand(accumulating))
     return false;
-  // Generated products add as well as they write. A library may not.
+  // Generated products can always add to an accumulator; a library may not be able to.
   if (library.find(op, lean) && !library.find(accumulating, lean))
     return false;
   FailureOr<int64_t> apart = workspaceBytes(op, lean), inside = workspaceBytes(accumulating, lean);
@@ -193,7 +193,7 @@ Roofline rooflineOf(const DeviceModel &device) {
   auto set = [&](Resource resource, double rate) {
     roofline.perSecond[static_cast<size_t>(resource)] = rate;
   };
-  set(Resource::Start, 4e5); // nodes of a graph, one after the other
+  set(Resource::Start, 4e5); // launches in a second, as nodes of a graph that run one by one
   set(Resource::ConvForward, 0.6 * flops);
   set(Resource::ConvData, 0.55 * flops);
   set(Resource::ConvWeights, 0.5 * flops);

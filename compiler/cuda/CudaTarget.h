@@ -31,7 +31,7 @@ public:
   std::optional<Roofline> roofline() const override;
 
 private:
-  struct Use { // of a kernel by the plan
+  struct Use { // how the plan uses a kernel
     int64_t launches = 0;
     double seconds = 0; // predicted, of all of them
   };

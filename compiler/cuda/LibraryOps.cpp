@@ -200,7 +200,7 @@ LibraryOps::Answer LibraryOps::ask(Operation *op) {
       answer.reason = planned.reason;
       return;
     }
-    // Alternatives come with ever less workspace.
+    // Each alternative has less workspace than the one before: the last has the least.
     LibraryPlan leanest =
         planned.alternatives.empty() ? *planned.plan : std::move(planned.alternatives.back());
     answer.op = bound(std::move(*planned.plan), roles);

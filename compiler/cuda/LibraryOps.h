@@ -54,7 +54,7 @@ private:
 
   std::unique_ptr<LibraryPlanner> planner;
   std::string whyNone;
-  llvm::StringMap<Answer> answers; // by what the op computes
+  llvm::StringMap<Answer> answers; // by a text of what the op computes, so that equal ops share
 };
 
 } // namespace gc::cuda

@@ -40,7 +40,7 @@ SmallVector<ArgumentAccess> argumentAccess(FunctionOpInterface kernel, unsigned 
     for (Value operand : op->getOperands()) {
       if (!isa<BaseMemRefType>(operand.getType()))
         continue;
-      // Within one op reads come first.
+      // Where one op both reads and writes, the read comes first.
       for (bool isWrite : {false, true}) {
         bool does = llvm::any_of(effects, [&](const MemoryEffects::EffectInstance &effect) {
           bool isThis = !effect.getValue() || effect.getValue() == operand;

@@ -8,14 +8,15 @@
 namespace gc::kernels {
 
 struct ArgumentAccess {
-  /// Looks at what was there before. A kernel whose text stores to an argument before it first
-  /// loads from it (a sum that starts at zero) only reads what it wrote itself, and does not count.
+  /// Whether the kernel reads what the argument held before. A kernel that stores to an argument
+  /// before it first loads from it (a sum that starts at zero) reads only what it wrote itself:
+  /// that does not count.
   bool reads = false;
   bool writes = false;
 };
 
-/// Of the first `count` arguments of a kernel, read off its loads and stores. An op whose effect is
-/// unknown counts as both.
+/// The accesses of the first `count` arguments of a kernel, found in its loads and stores. An op
+/// whose effect is unknown counts as both.
 llvm::SmallVector<ArgumentAccess> argumentAccess(mlir::FunctionOpInterface kernel, unsigned count);
 
 } // namespace gc::kernels

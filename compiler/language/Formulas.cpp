@@ -43,7 +43,8 @@ void addRunningStats(KernelBuilder &k, RunningStatsOp op, ArrayRef<Value> buffer
   k.store(variance + (batch - variance) * momentum, buffers[3], {c});
 }
 
-// A counter with a modulo is a number; else it is the second of (seed, step).
+// A counter with a modulo is a single number. Without one it is the second element of the generator
+// (seed, step).
 BufferUse advanceUse(AdvanceOp op, const OpUses &buffers) {
   return buffers.variable(0, {op.getModulo() ? 1 : 2}, IntegerType::get(op.getContext(), 64));
 }

@@ -13,7 +13,7 @@ struct UpdateUses {
   UpdateUses(UpdateOpInterface op, const OpUses &buffers);
   int64_t elements; // of the gradient and of each variable
   llvm::SmallVector<BufferUse> uses;
-  unsigned firstVariable; // among them
+  unsigned firstVariable; // index of the first variable in `uses`
 };
 /// The operands that are the same for every element.
 llvm::SmallVector<mlir::Value> loadNumbers(KernelBuilder &k, const UpdateUses &update,
@@ -25,14 +25,14 @@ llvm::SmallVector<BufferUse> runningStatsUses(RunningStatsOp op, const OpUses &b
 void addRunningStats(KernelBuilder &k, RunningStatsOp op, llvm::ArrayRef<mlir::Value> buffers,
                      Expr c);
 
-/// The variable that is advanced, and the step itself.
+/// The variable that gc.advance changes; and the code that adds one to it.
 BufferUse advanceUse(AdvanceOp op, const OpUses &buffers);
 void addAdvance(KernelBuilder &k, AdvanceOp op, mlir::Value variable);
 
 /// Writes the optimizer's coefficients of a step, given (seed, step).
 void addCoefficients(KernelBuilder &k, CoefficientsOp op, mlir::Value step, mlir::Value result);
 
-/// Whether a label is one: padding has a negative one.
+/// Whether a label names a class: padding has a negative label.
 Expr isSample(KernelBuilder &k, Expr label, int64_t classes);
 /// The class of a sample, a safe index even for padding.
 Expr classOf(KernelBuilder &k, Expr label, int64_t classes);

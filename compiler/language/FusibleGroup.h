@@ -20,8 +20,8 @@ struct FusibleGroup {
   static mlir::FailureOr<FusibleGroup> of(mlir::Operation *op);
 
   llvm::SmallVector<FusibleOpInterface> ops;
-  llvm::SmallMapVector<mlir::Value, unsigned, 8> inputs; // to the operand of the op
-  llvm::SmallVector<mlir::Value> outputs;                // full results and summands' ops, in order
+  llvm::SmallMapVector<mlir::Value, unsigned, 8> inputs; // for each, the number of its operand
+  llvm::SmallVector<mlir::Value> outputs; // in order; a sum over rows is the op that sums
   int64_t elements = 0, rows = 0, channels = 0;
   bool isFlat = true; // nothing is indexed by row or channel: one index for all elements
 };
@@ -43,14 +43,14 @@ public:
   llvm::SmallVector<unsigned> results;     // uses that are full results
   llvm::SmallVector<mlir::Value> sums;     // summed over rows
   llvm::SmallVector<BufferUse> sumResults; // [channels] each
-  llvm::SmallVector<Access> accesses;      // of each use
+  llvm::SmallVector<Access> accesses;      // for each use, by what it is indexed
 
 private:
   void use(mlir::Value value, Access access, const OpUses &buffers);
   llvm::SmallVector<int64_t> shapeOf(Access access) const;
 
   const FusibleGroup &group;
-  llvm::DenseMap<std::pair<mlir::Value, unsigned>, unsigned> reads; // to an index in uses
+  llvm::DenseMap<std::pair<mlir::Value, unsigned>, unsigned> reads; // index in `uses`
   llvm::SmallVector<mlir::Value> stored;                            // values of `results`
 };
 

@@ -97,7 +97,8 @@ Expr KernelBuilder::wholeNumber(Type type, int64_t value) {
 }
 Expr KernelBuilder::fraction(Type type, double value) {
   Type element = getElementTypeOrSelf(type);
-  // It would be cut to a whole number, and a division would become another one.
+  // Converting would cut a fraction to a whole number, and a division by it would be a different
+  // one.
   if (!isa<FloatType>(element))
     llvm::report_fatal_error("a fraction meets an integer in a kernel's formula");
   return constantOf(*this, type, builder.getFloatAttr(element, value));
@@ -131,7 +132,7 @@ SmallVector<Expr> KernelBuilder::loop(Expr begin, Expr end, int64_t step, ArrayR
     for (Value argument : op.getRegionIterArgs())
       carried.push_back(wrap(argument));
     SmallVector<Expr> next = body(wrap(op.getInductionVar()), carried);
-    if (!initial.empty()) // else there is one already
+    if (!initial.empty()) // otherwise MLIR has added the terminator already
       scf::YieldOp::create(builder, location, values(next));
   }
   SmallVector<Expr> results;

@@ -24,7 +24,8 @@ Location OpUses::location() const { return op ? op->getLoc() : UnknownLoc::get(c
 int OpUses::canonical(int buffer) const {
   if (!op || buffer < 0 || buffer >= int(op->getNumOperands()))
     return buffer;
-  // The same value twice is one buffer; then, where it shares a result's bytes, the result.
+  // A value that is several operands is one buffer. Where it shares its bytes with a result, it is
+  // that result's buffer.
   for (int i = 0; i <= buffer; ++i)
     if (op->getOperand(i) == op->getOperand(buffer))
       for (unsigned j = i; j < op->getNumOperands(); ++j)

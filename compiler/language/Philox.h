@@ -40,7 +40,7 @@ private:
   int32_t threshold, id;
   float scale;
   Words key, step;
-  Expr first; // the number of the first quad
+  Expr first; // the number of the micro-batch's first group of four elements
 };
 
 } // namespace gc::kernels

@@ -1,7 +1,7 @@
 //===- Reduction.h - Reductions over dimensions, brought to a simple form -===//
 //
-// Neighbouring dimensions of one kind (kept or reduced) are one; dimensions of size 1 are none.
-// What is left alternates.
+// The simple form of a reduction: neighbouring dimensions of one kind (kept or reduced) are merged,
+// and dimensions of size 1 are left out. Kept and reduced dimensions then alternate.
 //
 //===----------------------------------------------------------------------===//
 #ifndef GC_COMPILER_LANGUAGE_REDUCTION_H
@@ -32,7 +32,7 @@ struct Reduction {
   unsigned reducedDimensions() const { return llvm::count(isReduced, true); }
 
   Expr combine(KernelBuilder &k, Expr total, Expr part) const;
-  /// What changes nothing.
+  /// The value that a reduction starts from: 0 for sums, minus infinity for maxima.
   double neutral() const;
 };
 

@@ -20,7 +20,7 @@ public:
   std::vector<uint32_t> resolve(llvm::ArrayRef<int> numbers) const;
   uint32_t resolve(int number) const;
 
-  /// Spreads the op's cost over its commands: the work is told once, at the first.
+  /// Attributes the op's FLOPs and bytes to its first command, so that they count once.
   void finish();
 
 private:

@@ -40,7 +40,7 @@ static plan::ConvolutionT convolution(plan::Direction direction, Value input, Va
   return c;
 }
 
-// The command of the op inside, adding to what is there.
+// The command of the product inside a gc.accumulate_product, which adds to the accumulator.
 template <typename Command>
 static std::optional<Command> accumulating(std::optional<Command> command) {
   if (command)

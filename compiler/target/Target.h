@@ -12,7 +12,7 @@
 
 namespace gc {
 
-/// Makes a buffer of some bytes of another one.
+/// Adds a buffer to the plan that is a part of another one.
 using PartOf = llvm::function_ref<unsigned(unsigned buffer, int64_t offset, int64_t bytes)>;
 
 /// Where an op's operands, results and variables lie.
@@ -60,12 +60,12 @@ public:
   virtual std::optional<Roofline> roofline() const { return std::nullopt; }
 };
 
-/// Whether an op should add to its accumulators itself, given its scratch apart and inside: apart,
-/// the results are there beside it. A few bytes are well spent on one pass less over the
-/// accumulators.
+/// Whether an op should add to its accumulators itself: compares its scratch when it does with its
+/// scratch and its results when it does not. A few more bytes are accepted, because adding inside
+/// saves a pass over the accumulators.
 bool isWorthAccumulating(mlir::Operation *op, int64_t apart, int64_t inside);
 
-/// Ops that are only names for bytes: nothing runs.
+/// Whether the op (a read, a view) only names bytes, so that nothing runs for it.
 bool isNothing(mlir::Operation *op);
 
 } // namespace gc

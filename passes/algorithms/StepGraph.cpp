@@ -64,8 +64,8 @@ Schedule plainSchedule(const FlatGraph &graph) {
   return schedule;
 }
 
-// A storage that dies here and that the result may be written over, or -1. The op may read the
-// storage through several operands; all of them must agree.
+// Returns a storage that dies at this op and that the result may be written over, or -1. The op may
+// read the storage through several operands; each of them must allow it.
 int Lives::findOverwritten(const FlatGraph &graph, const FlatGraph::Op &op,
                            std::span<const int> operands, int result, int64_t bytes,
                            int place) const {
@@ -95,7 +95,7 @@ void Lives::analyse(const FlatGraph &graph, const Schedule &schedule, bool inPla
     for (int operand : schedule.operands(place))
       if (operand >= 0)
         lastUse[operand] = place;
-  // Of what stays to the end, the original does.
+  // A value that must last to the end of the step lasts as its original instance.
   for (int place = 0; place < end; ++place) {
     int instance = schedule.firstResult(place);
     for (int value : graph.list(graph.ops[schedule.op(place)].results)) {
@@ -129,7 +129,8 @@ void Lives::analyse(const FlatGraph &graph, const Schedule &schedule, bool inPla
         all.push_back({place, std::max(place, lastUse[first + r]), bytes, first + r});
       }
     }
-    // Extended only now: while results were placed, the old last use told who dies here.
+    // Storages that results took over live on. This is noted only now: until here, their old last
+    // use told that they die at this op.
     for (int r = 0; r < results; ++r) {
       int &last = all[storage[first + r]].last;
       last = std::max({last, place, lastUse[first + r]});
@@ -137,7 +138,8 @@ void Lives::analyse(const FlatGraph &graph, const Schedule &schedule, bool inPla
     if (op.workspace > 0)
       all.push_back({place, place, op.workspace, -1});
   }
-  // Lives as differences, then summed.
+  // Each life adds its bytes at its first place and takes them away behind its last; the running
+  // sum is what is alive.
   sum.assign(end + 2, 0);
   for (const StorageLife &life : all) {
     sum[life.first] += life.bytes;

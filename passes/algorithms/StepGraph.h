@@ -40,15 +40,15 @@ struct StepGraph {
   std::vector<StepOp> ops;
 };
 
-/// The same in flat arrays, for searches that walk it thousands of times. Of values only those with
-/// a producer appear as operands; sizes are aligned.
+/// A StepGraph in flat arrays, for searches that walk it thousands of times. Persistent values are
+/// left out of the operands, and sizes are aligned.
 struct FlatGraph {
   explicit FlatGraph(const StepGraph &graph);
   struct Range {
     int begin = 0, end = 0;
   };
   struct Op {
-    Range operands, results, inPlace, changes; // in `lists`; inPlace in `pairs`
+    Range operands, results, inPlace, changes; // ranges of `lists`; inPlace one of `pairs`
     double seconds = 0;
     int64_t workspace = 0;
     bool backward = false;
@@ -64,19 +64,19 @@ struct FlatGraph {
   std::vector<char> untilEnd; // of each value
 };
 
-/// Executions of ops in order. What an execution makes are instances: executions of the same op
-/// make different ones. Flat arrays, because searches build thousands of schedules.
+/// Executions of ops, in order; an op that is recomputed has several. Each execution makes new
+/// *instances* of the op's results. Flat arrays, because searches build thousands of schedules.
 class Schedule {
 public:
   int size() const { return static_cast<int>(opAt.size()); }
   int instances() const { return static_cast<int>(valueOf.size()); }
   int op(int place) const { return opAt[place]; }
   bool recomputed(int place) const { return again[place]; }
-  /// Instances that the op's operands are; -1 for persistent ones.
+  /// The instances that the execution reads, one for each operand; -1 for persistent values.
   std::span<const int> operands(int place) const {
     return {reads.data() + readsFrom[place], reads.data() + readsFrom[place + 1]};
   }
-  /// The first of the op's results; the others follow it.
+  /// The instance of the op's first result; those of the others follow it.
   int firstResult(int place) const { return madeFrom[place]; }
   int value(int instance) const { return valueOf[instance]; }
   /// False if an op would run again after one of its variables has changed.
@@ -95,7 +95,7 @@ private:
   bool readsChanged = false;
 };
 
-/// Every op once, as it stands.
+/// The schedule that runs every op once, in the graph's order.
 Schedule plainSchedule(const FlatGraph &graph);
 
 /// Bytes that are alive from `first` to `last` (places in the schedule, both included; the place

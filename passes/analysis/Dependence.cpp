@@ -22,7 +22,7 @@ Value storageOf(Value value) {
   return value;
 }
 
-// All users of a value and of the views of it.
+// Collects the users of a value and of its views.
 static void collectUsers(Value value, SmallVectorImpl<Operation *> &users) {
   for (Operation *user : value.getUsers()) {
     users.push_back(user);

@@ -36,8 +36,8 @@ void Roofline::set(Operation *module) const {
   module->setAttr("gc.roofline", DenseF64ArrayAttr::get(module->getContext(), perSecond));
 }
 
-// Convolutions compute blocks of 16 channels of what they write or sum over; those that are not
-// there cost the same.
+// Convolutions compute whole blocks of 16 channels of what they write or sum over: a block that is
+// not full costs as much as a full one.
 static double withIdleLanes(double flops, Type type) {
   auto channels = static_cast<double>(cast<ShapedType>(type).getShape().back());
   return flops * std::ceil(channels / 16) * 16 / channels;

@@ -7,12 +7,12 @@
 
 namespace gc {
 
-/// What ops use up. A machine does so much of each in a second.
+/// The resources that an op uses up; a machine has a rate for each (Roofline).
 enum class Resource {
-  Start,              // an op
+  Start,              // one for each op: what starting it costs
   ConvForward,        // FLOPs of convolutions, those of unused vector lanes included
-  ConvData,           // and of their gradients
-  ConvWeights,        //
+  ConvData,           // FLOPs of gradients by their input
+  ConvWeights,        // FLOPs of gradients by their filter
   ConvWeightsStrided, // with a stride and more than one tap; only half as fast
   MatMul,             // FLOPs of matrix products
   Attention,          // FLOPs of attention's products; its softmax slows them down

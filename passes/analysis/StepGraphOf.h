@@ -15,9 +15,9 @@ using OpSeconds = llvm::function_ref<double(mlir::Operation *)>;
 /// A function's ops and values as plain data, and the way back.
 struct FunctionGraph {
   StepGraph graph;
-  std::vector<mlir::Operation *> ops;       // of each StepOp; views and reads have none
-  llvm::DenseMap<mlir::Value, int> valueOf; // of each root value
-  std::vector<mlir::Value> values;          // of each StepValue
+  std::vector<mlir::Operation *> ops;       // for each StepOp, its op; views and reads have none
+  llvm::DenseMap<mlir::Value, int> valueOf; // for each value that is no view, its StepValue
+  std::vector<mlir::Value> values;          // for each StepValue, its value
 };
 
 /// Whether the op's result is its operand seen differently: nothing runs.

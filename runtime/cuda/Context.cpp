@@ -13,7 +13,7 @@ Result<std::unique_ptr<Context>> Context::create(int ordinal) {
   return context;
 }
 
-/// As NVML and nvidia-smi write it.
+/// The UUID as NVML and nvidia-smi write it.
 static std::string uuidText(const CUuuid &uuid) {
   std::string text = "GPU-";
   for (size_t i = 0; i < sizeof(uuid.bytes); ++i) {

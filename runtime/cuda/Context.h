@@ -28,7 +28,7 @@ public:
   ~Handle();
 
   T get() const { return value_; }
-  /// For the driver to write to; empty before.
+  /// The address of the handle, for the driver to write to; the handle must be empty.
   T *out() { return &value_; }
   explicit operator bool() const { return value_ != T{}; }
 
@@ -57,7 +57,7 @@ public:
   CUdevice device() const { return device_; }
   int ordinal() const { return ordinal_; }
   const std::string &name() const { return name_; }
-  /// How NVML finds it.
+  /// By which names NVML finds this GPU.
   const WatchedDevice &watched() const { return watched_; }
   /// Bytes in use before the context existed; nothing where NVML does not say.
   std::optional<uint64_t> usedBefore() const { return usedBefore_; }

@@ -10,7 +10,7 @@ using gc::plan::Operation_Fill;
 using gc::plan::Operation_GraphCall;
 using gc::plan::Operation_Launch;
 
-/// Pieces into which a copy that overlaps itself is cut at most.
+/// The most pieces into which a copy between overlapping ranges is cut.
 static constexpr size_t kOverlappingPieces = 4096;
 
 static std::string listName(const gc::plan::Plan &plan, const gc::plan::CommandList *list) {
@@ -170,7 +170,7 @@ Status CudaCommandBuffer::capture() {
   for (const Step &step : steps_)
     if (enqueued = enqueue(step); !enqueued)
       break;
-  // Ended in any case, or the stream would capture for ever.
+  // Capturing is ended even after an error, or the stream would capture for ever.
   Graph graph(context_);
   CUresult ended = d.cuStreamEndCapture(context_.compute(), graph.out());
   if (!enqueued)
@@ -210,7 +210,7 @@ Status CudaCommandBuffer::enqueue(const Step &step) {
 /// The driver's copies must not overlap. One that does is cut into pieces as long as the distance
 /// between source and target, from the end that is not overwritten.
 Status CudaCommandBuffer::enqueueCopy(const Step &step) {
-  bool up = step.target > step.source; // the end first
+  bool up = step.target > step.source; // then the pieces at the end are copied first
   size_t distance = up ? step.target - step.source : step.source - step.target;
   if (distance == 0 || step.bytes == 0)
     return {};

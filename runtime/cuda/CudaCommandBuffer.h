@@ -55,8 +55,8 @@ private:
   std::unique_ptr<hal::SlotMap> slots_;
   std::string subject_;
   std::vector<Step> steps_;
-  std::vector<CUdeviceptr> addresses_; // parameters of all launches
-  std::vector<void *> parameters_;     // and where they are
+  std::vector<CUdeviceptr> addresses_; // the parameters of all launches
+  std::vector<void *> parameters_;     // for each of them, its address, as the driver wants it
   CudaArena *arena_ = nullptr;
   GraphExecutable graph_;
   EventHandle begin_, end_; // around a command; made when times are first asked for

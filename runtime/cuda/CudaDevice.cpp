@@ -24,7 +24,7 @@ public:
 
   std::string name() const override { return "cuda:" + std::to_string(context_->ordinal()); }
   bool executes() const override { return true; }
-  /// Of the host, beside the GPU's own.
+  /// The host's share of the work is one thread.
   int threads() const override { return 1; }
   std::string uuid() const override { return context_->watched().uuid; }
   std::string pciBusId() const override { return context_->watched().pciBusId; }
@@ -101,7 +101,7 @@ public:
     if (started)
       started = done->record(context_->compute(), mine->subject(), kProfileIt);
     if (!started)
-      context_->drain(); // a part of it may be on its way
+      context_->drain(); // a part of the submission may be running already
     return started;
   }
 

@@ -4,7 +4,7 @@
 
 namespace gc::runtime::cuda {
 
-/// What a block may have without asking.
+/// Bytes of shared memory that a block may have without opting in.
 static constexpr int kSharedWithoutAsking = 48 * 1024;
 
 Result<ImageKind> imageFor(const std::string &target, int architecture, const std::string &gpu) {

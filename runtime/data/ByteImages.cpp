@@ -10,7 +10,7 @@ namespace gc::runtime {
 
 namespace fs = std::filesystem;
 
-/// The first of the usual spellings that exists.
+/// The first of the usual names of the file that exists.
 static Result<std::string> findIdxFile(const std::string &directory, const std::string &prefix,
                                        const std::string &what, const std::string &suffix) {
   for (const char *separator : {"-", "."})

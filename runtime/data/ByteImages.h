@@ -24,7 +24,7 @@ Result<ByteImages> readIdxSplit(const std::string &directory, const std::string 
 /// The binary version of CIFAR-10: data_batch_{1..5}.bin or test_batch.bin.
 Result<ByteImages> readCifar10(const std::string &directory, bool train);
 
-/// The files that the two read, as far as they exist.
+/// The files that readIdxSplit and readCifar10 would read, as far as they exist.
 std::vector<std::string> idxFiles(const std::string &directory);
 std::vector<std::string> cifar10Files(const std::string &directory);
 

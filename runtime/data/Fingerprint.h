@@ -1,5 +1,5 @@
-// A number by which a data set is known again. Not for adversaries: for whoever names the wrong
-// folder.
+// A number by which a resumed run recognizes its data set. It finds mistakes, such as a wrong
+// folder; it does not resist somebody who forges data.
 #ifndef GC_RUNTIME_DATA_FINGERPRINT_H
 #define GC_RUNTIME_DATA_FINGERPRINT_H
 

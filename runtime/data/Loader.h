@@ -76,11 +76,11 @@ private:
   std::condition_variable workAvailable, progress;
   LoaderRun run;
   int64_t rowsPerUnit = 1, unitsPerSample = 1;
-  uint64_t nextUnit = 0;           // of micro-batch `filling`
+  uint64_t nextUnit = 0;           // the unit of micro-batch `filling` that is given out next
   uint64_t filling = 0;            // the micro-batch whose units are being given out
   uint64_t acquired = 0;           // micro-batches given to the caller
   uint64_t released = 0;           // micro-batches the caller is done with
-  std::vector<uint64_t> unitsLeft; // per slot
+  std::vector<uint64_t> unitsLeft; // for each slot, units that are not done
   uint64_t active = 0;             // units being worked on
   bool stopping = false, failed = false;
   Error failure;

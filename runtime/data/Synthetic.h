@@ -1,4 +1,4 @@
-// Samples out of nothing: normal values and uniform labels, the same for the same seed. Made for
+// Random samples: normal values and uniform labels, the same for the same seed. Made for
 // measuring speed and memory, so delivering them costs no more than a copy.
 #ifndef GC_RUNTIME_DATA_SYNTHETIC_H
 #define GC_RUNTIME_DATA_SYNTHETIC_H

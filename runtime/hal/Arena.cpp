@@ -16,7 +16,7 @@ Result<std::unique_ptr<HostArena>> HostArena::create(size_t bytes, size_t poolOf
                                                      size_t poolBytes, bool touch) {
   std::unique_ptr<HostArena> arena(new HostArena());
   arena->bytes_ = bytes;
-  // Touching more than there is would not fail: the system would kill us.
+  // Touching more memory than the system has would not fail: the system would kill the process.
   struct sysinfo machine = {};
   if (touch && ::sysinfo(&machine) == 0) {
     uint64_t memory = (uint64_t(machine.totalram) + machine.totalswap) * machine.mem_unit;
@@ -29,7 +29,8 @@ Result<std::unique_ptr<HostArena>> HostArena::create(size_t bytes, size_t poolOf
   size_t needed = (bytes + page - 1) / page * page;
   if (needed == 0)
     needed = page;
-  // Room to start on a huge page; what is before the start and after the end is never touched.
+  // The mapping is larger, so that the arena can start at a huge page. Bytes outside of it are
+  // never touched.
   arena->mapped_ = needed + kHugePage;
   void *mapping = ::mmap(nullptr, arena->mapped_, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

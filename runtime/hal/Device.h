@@ -71,8 +71,8 @@ struct CommandTime {
   double end = 0;
 };
 
-/// Completion of work that was submitted with it. Reusable: a submission resets it. One that
-/// nothing was submitted with is done.
+/// The completion of work that was submitted with this event. A new submission resets it. An event
+/// with which nothing was submitted counts as done.
 class Event {
 public:
   virtual ~Event() = default;

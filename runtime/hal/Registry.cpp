@@ -13,7 +13,7 @@ namespace gc::runtime::hal {
 static void *openPlugin(const std::string &library, std::string &reason) {
   std::error_code code;
   std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", code);
-  // Beside the program if it is there at all: a stray one elsewhere would not match.
+  // A plugin beside the program wins: one that lies elsewhere may be of another version.
   std::filesystem::path beside = program.parent_path().parent_path() / "lib" / "gc" / library;
   bool found = !code && std::filesystem::exists(beside, code);
   void *handle = ::dlopen(found ? beside.c_str() : library.c_str(), RTLD_NOW | RTLD_LOCAL);

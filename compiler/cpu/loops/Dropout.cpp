@@ -22,7 +22,7 @@ LogicalResult emitDropout(DropoutOp op, OpKernels &kernels) {
                   for (auto [i, word] : llvm::enumerate(dropout.draw(k, quad)))
                     write(quad * 4 + i, word);
                 });
-                // Who has the last item also has the elements after the last whole four.
+                // The last item also has the elements behind the last group of four.
                 if (dropout.elements % 4 != 0) {
                   Expr isLast = (end == k.index(items)) & (begin < end);
                   k.when(isLast, [&] {

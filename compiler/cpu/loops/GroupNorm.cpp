@@ -19,7 +19,7 @@ namespace {
 struct Shape : GroupShape {
   Shape(Value input, int64_t groups)
       : GroupShape(input, groups), chunks(chunkRows(rows, channels)) {}
-  RowChunks chunks; // of a sample
+  RowChunks chunks; // how the rows of a sample are cut
   int64_t items() const { return batch * chunks.count; }
 };
 

@@ -114,7 +114,7 @@ LogicalResult emitAccuracy(AccuracyOp op, OpKernels &kernels) {
               countFrom(k.index(0), at, k.i32(0), [&](Expr other) { return other >= logit; });
           beaten = countFrom(at + 1, k.index(classes), beaten,
                              [&](Expr other) { return other > logit; });
-          // A NaN beats nothing and is beaten by nothing: it is never right.
+          // Comparisons with NaN are false, so a sample whose logit is NaN must be ruled out here.
           Expr isRight = (beaten == k.i32(0)) & isSample(k, label, classes) & (logit == logit);
           k.store(k.select(isRight, k.f32(1), k.f32(0)), buffers[2], {row});
         });

@@ -97,7 +97,7 @@ LogicalResult emitClassToken(ClassTokenOp op, OpKernels &kernels) {
   return success();
 }
 
-// An item is a row of the result; along it the input either runs or stands still.
+// An item is a row of the result. Along it, either the input advances too or one element repeats.
 LogicalResult emitBroadcast(BroadcastOp op, OpKernels &kernels) {
   auto input = shapeOf(op.getInput()), output = shapeOf(op.getOutput());
   ArrayRef<int64_t> dimensions = op.getDimensions();

@@ -13,8 +13,8 @@ Range itemRange(KernelBuilder &k, Expr begin, Expr end, int64_t size, int64_t to
 }
 
 RowChunks chunkRows(int64_t rows, int64_t channels) {
-  // Enough chunks for many threads, each at most half a megabyte so that a second look at it finds
-  // it in the cache, and not so small that the partial sums weigh.
+  // There are enough chunks for many threads. A chunk has at most half a megabyte, so that a second
+  // pass finds it in the cache, and is large enough that its partial sums cost little.
   int64_t elements = std::clamp<int64_t>(rows * channels / 48, 16384, 131072);
   int64_t perChunk = std::max<int64_t>(1, elements / channels);
   perChunk = std::min(perChunk, rows);

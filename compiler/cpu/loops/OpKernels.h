@@ -12,8 +12,8 @@ namespace gc::cpu {
 
 using namespace kernels;
 
-/// The first items of a split of [0, total) into items of `size`: begin * size, and the end cut to
-/// the total.
+/// [0, total) is split into items of `size` elements, of which the last may have fewer. itemRange
+/// gives the elements of the items [begin, end).
 struct Range {
   Expr begin, end;
 };
@@ -70,7 +70,7 @@ private:
 void addCombineSums(OpKernels &kernels, llvm::ArrayRef<BufferUse> results, int64_t chunks,
                     int64_t channels, double scale = 1);
 
-// One function a family of ops; each file has the formulas at hand.
+// One function for each family of ops; the file of that name has the formulas.
 mlir::LogicalResult emitFusible(mlir::Operation *op, OpKernels &kernels);
 mlir::LogicalResult emitUpdate(UpdateOpInterface op, OpKernels &kernels);
 mlir::LogicalResult emitRunningStats(RunningStatsOp op, OpKernels &kernels);

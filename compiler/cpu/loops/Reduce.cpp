@@ -236,7 +236,7 @@ LogicalResult emitGlobalAvgPool(GlobalAvgPoolOp op, OpKernels &kernels) {
   return emitReduction(op.getInput(), middleDimensions(op.getInput()), false, true, kernels);
 }
 
-// dx = dy / (elements in the middle)
+// dx = dy / (number of elements that are averaged)
 LogicalResult emitGlobalAvgPoolGrad(GlobalAvgPoolGradOp op, OpKernels &kernels) {
   auto shape = cast<RankedTensorType>(op.getInputGradient().getType());
   int64_t batch = shape.getDimSize(0), channels = shape.getShape().back();

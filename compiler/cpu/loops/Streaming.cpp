@@ -13,7 +13,7 @@ RowWriter::RowWriter(KernelBuilder &k, const OpKernels &kernels, ArrayRef<Buffer
                      ArrayRef<Value> targets, int64_t channels, int64_t rowsOfRange)
     : k(k), uses(uses), targets(targets), channels(channels),
       tileRows(std::max<int64_t>(1, 1024 / channels)) {
-  // Tiles must start at whole vectors, and the stack is small.
+  // A tile must start at a multiple of the vector size, and must fit on the stack.
   bool fits =
       rowsOfRange * channels % lanes == 0 && tileRows * channels % lanes == 0 && channels <= 8192;
   for (const BufferUse &use : uses) {
@@ -68,7 +68,7 @@ void RowWriter::copyOut(unsigned result, Expr firstRow, Expr endRow) {
     vector::StoreOp::create(k.builder, k.location, Value(vector), flat, ValueRange{begin + i},
                             /*nontemporal=*/true, llvm::MaybeAlign(lanes * 4));
   });
-  // Only the last tile of a tensor has a rest.
+  // Only the last tile of a tensor has elements behind its last whole vector.
   k.loop(whole, count, [&](Expr i) { k.store(k.load(staging[result], {i}), flat, {begin + i}); });
 }
 

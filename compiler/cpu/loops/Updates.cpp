@@ -11,8 +11,8 @@ constexpr int64_t itemElements = 1024;
 int64_t itemsOf(int64_t elements) { return (elements + itemElements - 1) / itemElements; }
 } // namespace
 
-// Element by element over the gradient, if the op has one, and the variables; all other operands
-// are a few numbers that are the same for every element.
+// The kernel goes element by element over the variables and the gradient, if the op has one. All
+// other operands are a few numbers that are the same for every element.
 LogicalResult emitUpdate(UpdateOpInterface op, OpKernels &kernels) {
   UpdateUses update(op, kernels);
   kernels.add("", update.uses, itemsOf(update.elements), grainOf(itemElements),

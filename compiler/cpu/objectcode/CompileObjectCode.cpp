@@ -36,7 +36,7 @@ namespace {
 /// What LLVM is told about a kernel's pointers.
 struct KernelSignature {
   std::string name;
-  SmallVector<int64_t> bytes; // of each memref
+  SmallVector<int64_t> bytes; // for each memref, its size
 };
 
 FailureOr<std::vector<KernelSignature>> readSignatures(ModuleOp module) {

@@ -19,9 +19,10 @@ LLD_HAS_DRIVER(elf)
 namespace gc::cpu {
 namespace {
 
-/// Where lld writes to. It writes other files beside its output and renames them, but into a pipe
-/// it writes as it is; a thread reads along, as a pipe holds little. Where the system has no thread
-/// to give, it is a temporary file after all, which is removed (unless we are killed).
+/// The output that lld writes to: a pipe. For a file lld would write another one beside it and
+/// rename that; into a pipe it writes directly. A thread reads while lld writes, because a pipe
+/// holds only a little. Where the system gives no thread, the output is a temporary file, which is
+/// removed (unless this process is killed).
 class LinkerOutput {
 public:
   ~LinkerOutput() { finish(); }
@@ -43,7 +44,7 @@ public:
     return llvm::Error::success();
   }
   const std::string &path() const { return name; }
-  /// What was written; nobody may write any more.
+  /// Closes the output and returns what was written.
   std::vector<uint8_t> finish() {
     if (writeEnd >= 0)
       close(writeEnd); // the reader comes to the end
@@ -77,7 +78,7 @@ private:
   HelperThreads<std::function<void()>> thread{work};
 };
 
-/// A symbol that nobody defines would be found only when the kernel is first called.
+/// Finds undefined symbols before linking: otherwise one would show only when a kernel is called.
 llvm::Error checkUndefinedSymbols(llvm::StringRef bytes) {
   auto object =
       llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(bytes, "kernels.o"));

@@ -141,11 +141,14 @@ ProductKernel gradientOfFilter(const Spec &c) {
 // The gradient of the input
 //===----------------------------------------------------------------------===//
 
-/// One dimension of it. Input place i is under tap r of output place o where i + padding = o *
-/// stride
-/// + r. So the places i = number + stride * q have the taps r = phase + stride * t, with phase =
-/// (number + padding) % stride, under which they are reached by the outputs first + q - t, with
-/// first = (number + padding) / stride.
+/// One dimension of the gradient of the input. Output place o reads input place i through tap r
+/// where
+///   i + padding = o * stride + r.
+/// So the input places i = number + stride * q are read through the taps r = phase + stride * t,
+/// with
+///   phase = (number + padding) % stride,
+/// by the output places first + q - t, with
+///   first = (number + padding) / stride.
 struct Phases {
   int64_t in, out, kernel, stride, padding;
 

@@ -76,8 +76,8 @@ void forItems(GpuBuilder &k, int64_t items, llvm::function_ref<void(Expr item)> 
 }
 
 RowChunks chunkRows(int64_t rows, int64_t channels, int64_t matrices) {
-  // Blocks for a large GPU, but not so many that their partial sums weigh: each has at least 16
-  // thousand elements, as far as there are that many.
+  // There are enough blocks for a large GPU, but each has at least 16 thousand elements (as far as
+  // there are that many), so that combining their partial sums costs little.
   ColumnTile tile = columnTile(channels, rows);
   int64_t chunks = std::max<int64_t>(1, 1024 / (tile.tiles * matrices));
   int64_t perChunk = std::max(ceilDiv(rows, chunks), ceilDiv(16384, channels));

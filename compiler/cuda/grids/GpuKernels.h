@@ -90,7 +90,7 @@ void reduceOverHeight(GpuBuilder &k, const ColumnTile &tile, llvm::ArrayRef<Expr
 void addCombineSums(GpuKernels &kernels, llvm::ArrayRef<BufferUse> results, int64_t chunks,
                     int64_t channels, double scale = 1, bool accumulate = false);
 
-// One function a family of ops; each file has the formulas at hand.
+// One function for each family of ops; the file of that name has the formulas.
 mlir::LogicalResult emitFusible(mlir::Operation *op, GpuKernels &kernels);
 mlir::LogicalResult emitUpdate(UpdateOpInterface op, GpuKernels &kernels);
 mlir::LogicalResult emitRunningStats(RunningStatsOp op, GpuKernels &kernels);

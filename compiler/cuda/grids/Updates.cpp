@@ -6,7 +6,7 @@ using namespace mlir;
 
 namespace gc::cuda {
 
-// One thread, for what is a number or two.
+// One thread is enough where a kernel computes a number or two.
 constexpr Extent one{1, 1, 1};
 
 // Element by element over the gradient, if the op has one, and the variables; all other operands

@@ -1,8 +1,8 @@
 //===- GraphJson.h - graphs and plans between the two processes -*- C++ -*-===//
 //
-// One JSON object a line. First {"device", "options"} -> {"version", "driver"}; then {"<kind>":
-// graph}
-// -> an answer, or {"restore": plan} -> {"workspace"}. Any reply may be {"reason"} instead.
+// One JSON object a line. The first request is {"device", "options"}, answered by
+// {"version", "driver"}. Each further one is {"<kind>": graph}, answered by a plan, or
+// {"restore": plan}, answered by {"workspace"}. Any answer may be {"reason"} instead.
 //
 //===----------------------------------------------------------------------===//
 #ifndef GC_COMPILER_CUDA_LIBRARY_GRAPHJSON_H

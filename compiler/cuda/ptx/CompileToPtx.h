@@ -60,9 +60,8 @@ void registerKernelDialects(mlir::MLIRContext &context);
 /// - declares static shared memory as workgroup attributions (at most 48 KiB), and the bytes of
 ///   gpu.dynamic_shared_memory by the attribute gc.dynamic_shared;
 /// - may ask by gc.min_blocks for registers few enough that so many blocks fit a multiprocessor
-/// (not
-///   granted to kernels that would spill),
-///   and by gc.unroll on an scf.for with constant bounds for no loop.
+///   (not granted to kernels that would spill);
+/// - may ask by gc.unroll on an scf.for with constant bounds for the loop to be unrolled in full.
 /// Failure is reported as a diagnostic at the module or at the kernel to blame; a missing assembler
 /// is none.
 ///

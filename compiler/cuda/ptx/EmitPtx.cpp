@@ -82,7 +82,7 @@ void declareSharedMemory(llvm::Module &module) {
   }
 }
 
-/// There is nothing to link kernels with.
+/// Reports a call of a function that the kernels do not define: nothing is linked with them.
 llvm::Error checkUndefinedSymbols(const llvm::Module &module) {
   for (const llvm::Function &function : module) {
     if (!function.isDeclaration() || function.isIntrinsic() || function.use_empty())

@@ -2,11 +2,13 @@
 // that ran the same ops compete, and a beam search over such sets, one op at a time, comes close to
 // the best order of graphs that are mostly long and narrow, as training steps are.
 //
-// An op that makes nothing larger now never will: as more ops have run, more of its operands die
-// with it. Such ops (updates, what is written in place) run as soon as they can, without a choice.
+// Some ops leave no more bytes alive than there were before them (updates, ops that write in
+// place). It never pays to run such an op later: the more ops have run, the more of its operands
+// die with it, so it will not add bytes later either. The search therefore runs it as soon as it is
+// ready and tries no alternative.
 //
-// Most of the order that is found is no better than the given one, only different. So a last search
-// looks for the order with no higher peaks that differs least.
+// Most of the moves in the order that is found gain nothing. So a last search looks, among the
+// orders whose peaks are no higher, for the one that differs least from the given order.
 #include "passes/algorithms/ordering/Ordering.h"
 #include "passes/algorithms/ordering/OrderingPhase.h"
 
@@ -25,12 +27,13 @@ int64_t sum(const Bytes &bytes) { return bytes[Kept] + bytes[MadeAgain]; }
 
 /// What running an op changes.
 struct Effect {
-  Bytes during = {}; // what is alive then
-  Bytes after = {};  // more than before
+  Bytes during = {}; // bytes alive while the op runs
+  Bytes after = {};  // bytes alive after it, less those alive before it
 };
 
-/// What a search makes small: the peaks, and then live bytes over all ops, or pairs of ops that are
-/// not in the given order.
+/// What a search minimizes: first the sum of the peaks; among equals `rest`, which is the sum of
+/// live bytes over all ops (findLeast) or the number of pairs of ops that swapped places
+/// (findNear).
 struct Score {
   int64_t peaks = 0, rest = 0;
   auto operator<=>(const Score &) const = default;
@@ -38,16 +41,16 @@ struct Score {
 
 /// A set of ops that have run.
 struct State {
-  std::vector<int> uses;    // of each value, that have not run
-  std::vector<int> waiting; // of each op, that it must follow and have not run; -1: has run
-  std::vector<int> ready;   // ops, in their given order
+  std::vector<int> uses;    // for each value: how many of its readers have not run
+  std::vector<int> waiting; // for each op: how many ops before it have not run; -1: it has run
+  std::vector<int> ready;   // the ops that can run next, in their given order
   Bytes live = {}, peaks = {};
   Score score;
   uint64_t hash = 0;
   int history = -1;
 };
 
-// Spreads the bits of a small number, so that sums of a few tell sets apart.
+// Spreads the bits of an op's number: the sum of such numbers is the hash of a set of ops.
 uint64_t mix(uint64_t x) {
   x = (x + 1) * 0x9e3779b97f4a7c15u;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -58,11 +61,11 @@ uint64_t mix(uint64_t x) {
 class Search {
 public:
   explicit Search(const Phase &phase)
-      : phase(phase), // as wide as a few hundredths of a second allow
+      : phase(phase), // the beam is as wide as a few hundredths of a second allow
         width(std::clamp<size_t>(8000 / std::max<size_t>(1, phase.ops.size()), 16, 64)) {}
 
-  /// An order with small peaks, of which those below `base` count as equal; what is kept stays
-  /// within `limit`. Empty where none is found.
+  /// An order with small peaks; peaks below `base` count as equal to it. The peak of the step that
+  /// keeps everything stays within `limit`. Empty where no such order is found.
   std::vector<int> findLeast(const Bytes &base, int64_t limit) {
     return find([&](const State &state, size_t parent) { addAll(state, parent, base, limit); });
   }
@@ -103,7 +106,8 @@ private:
     return state;
   }
 
-  // Whether the value is there only for the op that runs next: then what dies there.
+  // Whether the value dies at the op that runs next: that op is its last reader, and nothing keeps
+  // it.
   bool diesAt(const State &state, int index, Retained what) const {
     const Phase::Value &value = phase.values[index];
     if (what == MadeAgain && value.outside)
@@ -194,7 +198,8 @@ private:
     return order;
   }
 
-  // All ops that could run next; if there is one that costs nothing, only the one that frees most.
+  // Adds every op that can run next as a candidate. If some leave no more alive than before, only
+  // the one of them that frees most is added.
   void addAll(const State &state, size_t parent, const Bytes &base, int64_t limit) {
     size_t first = candidates.size();
     Bytes peaks = larger(state.peaks, base);
@@ -217,7 +222,7 @@ private:
 
   void addNear(const State &state, size_t parent, const Bytes &limits) {
     int op = 0;
-    int64_t passed = 0; // ops that are left behind
+    int64_t passed = 0; // ops before this one in the given order that have not run
     for (int ready : state.ready) {
       for (; op < ready; ++op)
         passed += state.waiting[op] >= 0;
@@ -233,7 +238,7 @@ private:
   std::vector<int> taken;
 };
 
-/// A phase with the order it has, or a better one.
+/// A phase with the best order found so far, at first the given one.
 class PhaseOrder {
 public:
   explicit PhaseOrder(Phase given) : phase(std::move(given)), search(phase) {
@@ -245,7 +250,7 @@ public:
 
   const Bytes &peaks() const { return best; }
 
-  /// Looks for an order with smaller peaks, where those below `base` do not count.
+  /// Looks for an order with smaller peaks; what a peak has below `base` gains nothing.
   void improve(const Bytes &base, int64_t limit) {
     if (isWithin(best, base))
       return;
@@ -289,7 +294,7 @@ std::vector<int> orderForMemory(const StepGraph &graph, const ExtraEdges &before
   int seed = firstBackward(graph), ops = static_cast<int>(graph.ops.size());
   PhaseOrder forward(makePhase(graph, before, 0, seed));
   PhaseOrder backward(makePhase(graph, before, seed, ops));
-  // The larger first: the other may need as much without harm.
+  // The phase with the larger peak comes first: up to that peak, the other may use memory freely.
   bool forwardFirst = forward.peaks() > backward.peaks();
   PhaseOrder &first = forwardFirst ? forward : backward;
   PhaseOrder &second = forwardFirst ? backward : forward;

@@ -12,7 +12,7 @@ namespace {
 
 // A value below this part of all bytes is small.
 constexpr int64_t smallPart = 4096;
-// There can be very many ways to let go of many values: as many as this count as a state.
+// The limit on states also covers the choices of what to let go: this many count as one state.
 constexpr int64_t waysPerState = 16;
 
 // How many original ops are done, and which values are alive.
@@ -42,7 +42,7 @@ public:
     int64_t total = 0;
     for (const StepValue &value : graph.values)
       total += value.producer < 0 ? 0 : value.bytes;
-    // Small values are always there once made: nobody is helped by their few bytes.
+    // Small values stay alive once they are made: dropping their few bytes would help nobody.
     for (size_t v = 0; v < graph.values.size(); ++v)
       if (graph.values[v].producer >= 0 && graph.values[v].bytes * smallPart >= total) {
         bit[v] = static_cast<int>(values.size());
@@ -58,7 +58,7 @@ public:
           lastUse[bit[operand]] = static_cast<int>(i);
           reads[i] |= uint64_t(1) << bit[operand];
         }
-    // Of what is made by then, what the original ops from each on will read.
+    // wanted[i]: the values made before op i that original ops from i on read.
     wanted.assign(graph.ops.size() + 1, 0);
     for (size_t i = graph.ops.size(); i-- > 0;)
       wanted[i] = wanted[i + 1] | reads[i];
@@ -102,13 +102,14 @@ private:
         return;
       it->second = {seconds, from, op, false};
     }
-    // Equal seconds: the one that is further on first.
+    // Among states with equal seconds, the one with more ops done is looked at first.
     queue.push({{-(seconds + stillToPay(state)), state.done}, state});
   }
 
-  // Seconds that any way from here pays: what is wanted and not alive must be made again, and what
-  // that is made from. Never too much, and never falling by more than an op costs (a consistent
-  // heuristic, as A* needs it).
+  // A lower bound of the seconds that every continuation of this state spends on recomputation:
+  // what later ops read and is not alive must be made again, and so must what that is made from.
+  // From a state to the next the bound falls by no more than the op between them costs (it is a
+  // consistent heuristic, as A* needs).
   double stillToPay(const State &state) const {
     double seconds = 0;
     uint64_t seen = state.alive;
@@ -132,7 +133,8 @@ private:
     return sum;
   }
 
-  // What must stay: the step's outcome, and what cannot be made again and is still to be read.
+  // Whether the value may be let go. The step's results may not, and neither may a value that is
+  // still to be read and cannot be made again.
   bool mayGo(int index, int done) const {
     int value = values[index];
     if (graph.values[value].untilEnd)
@@ -166,8 +168,8 @@ private:
     }
   }
 
-  // Runs the op, after letting go of just enough for it to fit, in every way: less would not do,
-  // and to let go of more can wait until it is needed.
+  // Runs the op in every state that lets go of just enough values for it to fit. With fewer gone it
+  // would not fit; letting go of more can wait until a later op needs it.
   void execute(const State &state, double seconds, int index, uint64_t made, bool original) {
     const StepOp &op = graph.ops[index];
     int64_t excess = bytesOf(state.alive) + alignedBytes(op.workspace) - budget;
@@ -186,7 +188,8 @@ private:
     double seconds;
   };
 
-  // Each result from `result` on over one operand that goes here, or over none, in every way.
+  // Tries, for each result from `result` on, to write it over every operand that may go, or over
+  // none.
   void overwrite(const Step &step, size_t result, uint64_t overwritten, int64_t excess) {
     const StepOp &op = graph.ops[step.op];
     if (excess <= 0 || result == op.results.size()) {
@@ -204,7 +207,7 @@ private:
     }
   }
 
-  // However often the op reads the value, each of its places must allow it.
+  // The op may read the value through several operands: each must allow being written over.
   bool mayOverwrite(const StepOp &op, int value, int result) const {
     if (alignedBytes(graph.values[value].bytes) !=
         alignedBytes(graph.values[op.results[result]].bytes))
@@ -217,7 +220,7 @@ private:
     return true;
   }
 
-  // All smallest sets of other values that free `excess` bytes.
+  // Continues with every minimal set of other values that frees `excess` bytes.
   void letGo(const Step &step, uint64_t overwritten, int64_t excess) {
     candidates.clear();
     if (excess > 0)
@@ -228,7 +231,8 @@ private:
     choose(step, overwritten, 0, excess);
   }
 
-  // Candidates are by falling size: a set is smallest if it does not do without its last.
+  // Adds candidates, by falling size, until `excess` is freed: without its last, smallest member a
+  // set would free too little, so it is minimal.
   void choose(const Step &step, uint64_t gone, size_t next, int64_t excess) {
     if (excess <= 0) {
       uint64_t alive = (step.from.alive & ~gone) | step.made;
@@ -243,7 +247,7 @@ private:
       choose(step, gone | uint64_t(1) << candidates[i].second, i + 1, excess - candidates[i].first);
   }
 
-  // Nothing will read it: an adjoint whose readers have all run.
+  // Whether no op will read the value any more: it is an adjoint and its readers have all run.
   bool isOver(int index, int done) const {
     const StepValue &value = graph.values[values[index]];
     return !value.untilEnd && lastUse[index] < done && graph.ops[value.producer].backward;
@@ -261,7 +265,7 @@ private:
     std::vector<int> current(graph.values.size(), -1);
     for (auto it = path.rbegin(); it != path.rend(); ++it) {
       int instance = schedule->append(flat, it->first, !it->second, current);
-      // What is there to the end is not replaced by its twin.
+      // A value that must last to the end stays the original instance, not the recomputed one.
       for (int value : graph.ops[it->first].results) {
         if (it->second || !graph.values[value].untilEnd)
           current[value] = instance;
@@ -274,11 +278,11 @@ private:
   const StepGraph &graph;
   int64_t budget;
   int limit;
-  int64_t settled = 0, ways = 0;       // states, and ways on from them that were tried
-  std::vector<int> bit;                // of each value; -1: persistent
-  std::vector<int> values;             // of each bit
-  std::vector<int> lastUse;            // of each bit, the last original op that reads it
-  std::vector<uint64_t> reads, wanted; // of each op
+  int64_t settled = 0, ways = 0; // states looked at, and continuations of them that were tried
+  std::vector<int> bit;          // for each value, its bit in State::alive; -1: it has none
+  std::vector<int> values;       // for each bit, its value
+  std::vector<int> lastUse;      // for each bit, the last original op that reads its value
+  std::vector<uint64_t> reads, wanted; // for each op: what it reads; see the constructor
   std::vector<std::pair<int64_t, int>> candidates; // bytes and bit, to let go
   std::unordered_map<State, Arrival, StateHash> arrivals;
   using Entry = std::pair<std::pair<double, int>, State>;

@@ -36,7 +36,8 @@ public:
       total += graph.values[value].bytes;
       isSaved[value] = 1;
     }
-    // Statistics and the like: nobody is helped by their few bytes.
+    // Small values (statistics and the like) are always kept: dropping their few bytes helps
+    // nobody.
     for (size_t v = 0; v < graph.values.size(); ++v)
       if (canDrop(graph, static_cast<int>(v)) && graph.values[v].bytes * 4096 >= total)
         decidable.push_back(static_cast<int>(v));
@@ -54,19 +55,19 @@ public:
     for (const RematPlan &plan : starts)
       floor = std::min(floor, plan.peak);
 
-    // Equal ratios: what matters is the part that a plan saves of what is left.
+    // From rung to rung the target falls by the same ratio.
     auto targetOf = [&](int rung) {
       double part = static_cast<double>(rung) / options.rungs;
       return static_cast<int64_t>(top * std::pow(static_cast<double>(floor) / top, part));
     };
-    // Down: the cheapest decisions first.
+    // Downwards: each target is reached by the decisions that cost least.
     move(retainSaved(graph));
     for (int rung = 1; rung <= options.rungs; ++rung) {
       int64_t target = targetOf(rung);
       if (rung % 4 == 1)
         refreshSeconds();
       if (!descend(target)) {
-        // Stuck: go on from the fastest known plan that fits.
+        // No decision lowers the peak to the target: go on from the fastest known plan that fits.
         const RematPlan *best = fastest(found, target);
         if (!best)
           break;
@@ -82,7 +83,7 @@ public:
           move(before.retention);
       }
     }
-    // And up again: what smaller plans have found is a beginning for larger ones.
+    // Upwards: plans that were found for smaller targets are improved for the larger ones.
     for (int rung = options.rungs; rung > 0; --rung)
       if (const RematPlan *best = fastest(found, targetOf(rung))) {
         move(best->retention);
@@ -95,7 +96,7 @@ private:
   struct Outcome {
     int64_t peak = 0;
     double seconds = 0, recomputeSeconds = 0;
-    double excess = 0; // bytes above the target, the mean over the step
+    double excess = 0; // bytes above the target, averaged over the step
   };
 
   Outcome evaluate(const std::vector<Retention> &retention, int64_t target) {
@@ -112,7 +113,8 @@ private:
     return outcome;
   }
 
-  // Makes this the present plan, and notes where each value is away.
+  // Makes these decisions the present plan, and notes where in its schedule each value is not
+  // alive.
   void move(std::vector<Retention> retention) {
     Outcome outcome = evaluate(retention, 0);
     current = {std::move(retention), nullptr, outcome.peak, outcome.seconds,
@@ -148,7 +150,8 @@ private:
       recordHeld(schedule);
   }
 
-  // Forgotten where that is needed, and only there.
+  // Records a variant of the present plan, too: a forgotten value is held between two of its uses
+  // wherever that fits below the plan's peak.
   void recordHeld(const Schedule &schedule) {
     auto held =
         std::make_shared<Schedule>(holdWhereItFits(scheduler.flat(), schedule, live, current.peak));
@@ -167,7 +170,7 @@ private:
 
   //===--- freeing ---===//
 
-  // The ways to hold less of a value.
+  // The decisions that hold a value for a shorter time than the present plan.
   std::vector<std::vector<Retention>> waysToFree(int value) {
     std::vector<std::vector<Retention>> ways;
     const std::vector<Retention> &now = current.retention;
@@ -177,7 +180,8 @@ private:
     ways.back()[value] = now[value] == Retention::Keep ? Retention::Drop : Retention::Forget;
     if (now[value] != Retention::Keep)
       return ways;
-    // Another form of the same: keep what it is made from instead, where that dies otherwise.
+    // Another way: keep the operands that the value is made from instead of it, where they would
+    // die.
     int64_t bytes = 0;
     std::vector<Retention> instead = ways.front();
     for (int operand : graph.ops[graph.values[value].producer].operands)
@@ -191,12 +195,12 @@ private:
   }
 
   struct Candidate {
-    double estimate; // bytes above the target that go, per second
+    double estimate; // bytes above the target that this frees, per second that it costs
     int value;
   };
 
-  // What freeing a value might gain, without building a schedule: the bytes above the target where
-  // it would be away, by the seconds that it took when last looked at.
+  // Estimates what freeing a value gains, without building a schedule: the bytes above the target
+  // that it would free, divided by the seconds that this cost when it was last simulated.
   double estimate(int value, int64_t target) const {
     const Gap &gap = current.retention[value] == Retention::Keep ? away[value] : back[value];
     int64_t bytes = graph.values[value].bytes, sum = 0;
@@ -206,7 +210,7 @@ private:
            std::max(1e-9, secondsToFree[value]);
   }
 
-  // Looks at every value that could be dropped: what was dear may have become cheap.
+  // Simulates dropping each value anew: other decisions may have changed what that costs.
   void refreshSeconds() {
     for (int value : decidable)
       if (current.retention[value] == Retention::Keep) {
@@ -216,9 +220,9 @@ private:
       }
   }
 
-  // One decision after the other, the best first: those that look best are looked at exactly, until
-  // none of the others can look better. Dropped values are forgotten only when nothing can be
-  // dropped: coming back for each use is dear.
+  // Frees one value after the other until the target is reached. Values are dropped first; only
+  // when none can be dropped any more is a dropped one forgotten, because making it again for each
+  // use costs much.
   bool descend(int64_t target) {
     while (current.peak > target)
       if (!freeOne(target, Retention::Keep) && !freeOne(target, Retention::Drop))
@@ -262,7 +266,7 @@ private:
 
   //===--- holding ---===//
 
-  // Bytes by which holding a value where it is away now would exceed the target.
+  // By how many bytes the plan would exceed the target if it kept this value.
   int64_t overshoot(int value, int64_t target) const {
     int64_t most = 0;
     for (int place = away[value].begin; place < away[value].end; ++place)
@@ -280,10 +284,10 @@ private:
     return true;
   }
 
-  // Holds values after all where that fits, the dearest first; else instead of others that cost
-  // less.
+  // Keeps values that the plan recomputes where they fit after all, beginning with those that cost
+  // most seconds per byte; where one does not fit, it is kept instead of another that costs less.
   void improve(int64_t target) {
-    std::vector<std::pair<double, int>> dear; // seconds per byte
+    std::vector<std::pair<double, int>> dear; // seconds per byte, and the value
     double cheapest = std::numeric_limits<double>::infinity();
     for (int value : decidable) {
       double ratio = ownSeconds(value) / static_cast<double>(graph.values[value].bytes + 1);
@@ -312,10 +316,11 @@ private:
     }
   }
 
-  // Lets one other value go so that `value`, kept in `next`, fits; tries no more than `tries`.
+  // `next` keeps `value`, which exceeds the target by `over`: drops one other value to make room
+  // for it. Each attempt lowers `tries`; none is made when it is 0.
   void exchange(std::vector<Retention> &next, int value, int64_t over, int64_t target,
                 size_t &tries) {
-    // What keeping saves, if all else stays.
+    // The seconds that keeping the value saves, if all other decisions stay.
     double gain = current.seconds - evaluate(next, target).seconds;
     --tries;
     std::vector<std::pair<double, int>> cheap;
@@ -334,7 +339,7 @@ private:
 
   //===--- other beginnings ---===//
 
-  // Checkpointing, the smallest of it made smaller.
+  // Plans with evenly spaced checkpoints; those with the smallest peaks are lowered further.
   std::vector<RematPlan> checkpointPlans() {
     std::vector<RematPlan> plans;
     for (int count = 0; count < static_cast<int>(saved.size()); count += 1 + count / 4) {
@@ -352,7 +357,7 @@ private:
     return plans;
   }
 
-  // Frees as long as the peak falls.
+  // Frees one value after the other as long as the peak falls.
   RematPlan lowerPeak(const RematPlan &plan) {
     move(plan.retention);
     RematPlan lowest = current;
@@ -377,16 +382,17 @@ private:
   struct Gap {
     int begin = -1, end = -1; // places
   };
-  std::vector<Gap> away; // of each value, from its last use in forward to its first in backward
-  std::vector<Gap> back; // from its first use in backward to its last
-  std::vector<double> secondsToFree; // of each value, when last looked at
+  std::vector<Gap> away; // for each value: from its last use in forward to its first in backward
+  std::vector<Gap> back; // for each value: from its first use in backward to its last
+  std::vector<double> secondsToFree; // for each value: what freeing it cost when last simulated
   std::vector<RematPlan> found;
 };
 
 } // namespace
 
-// Plans by the exact search, each found by asking for less than the last needs: in small graphs
-// every point of the frontier, else in steps. `complete` tells whether no search was cut short.
+// Plans by the exact search. Each is asked for with a budget below the peak of the one before: just
+// below it in small graphs, which gives every point of the frontier, else some steps below it.
+// `complete` tells whether no search was cut short.
 static std::vector<RematPlan> exactPlans(const StepGraph &graph, const FrontierOptions &options,
                                          bool &complete) {
   std::vector<RematPlan> plans{keepAll(graph)};
@@ -402,7 +408,7 @@ static std::vector<RematPlan> exactPlans(const StepGraph &graph, const FrontierO
     ExactRemat exact = solveExactly(graph, budget, options.statesPerBudget);
     states -= exact.states;
     complete &= exact.complete;
-    // A graph that resists is not tried further: the search below does better in less time.
+    // The exact search was cut short too often: the greedy search does better in less time.
     if (!exact.complete && ++cutShort == options.cutShort)
       break;
     if (exact.complete && !exact.schedule)

@@ -82,8 +82,8 @@ void Scheduler::run(int index) {
     instance[value] = -1;
 }
 
-// Whether the instance at hand may be read in backward. What cannot be made again always may: its
-// original stays as long as it is needed.
+// Whether a backward op may read the value now: it is persistent, it was recomputed, its original
+// is kept, or it cannot be recomputed at all, so that its original stays as long as it is needed.
 bool Scheduler::available(int value) const {
   if (graph.producer[value] < 0)
     return true;
@@ -99,7 +99,8 @@ void Scheduler::require(int value) {
   for (int operand : graph.list(producer.operands))
     require(operand);
   execute(graph.producer[value], true);
-  // All results came back; those to be forgotten go when the op that asked has run.
+  // Running the producer made all of its results again. Those with the decision Forget are dropped
+  // when the op that needed this value has run.
   for (int result : graph.list(producer.results))
     if ((*decisions)[result] == Retention::Forget)
       forgetAfter.push_back(result);
@@ -112,7 +113,8 @@ void Scheduler::execute(int op, bool again) {
         schedule.invalidate();
   int made = schedule.append(graph, op, again, instance);
   for (int value : graph.list(graph.ops[op].results)) {
-    // A kept sibling that is still there is not replaced by its recomputed twin.
+    // The op may have made another result again that is still available: readers stay with that
+    // one.
     if (!again || !available(value)) {
       instance[value] = made;
       isOriginal[value] = !again;
@@ -123,8 +125,9 @@ void Scheduler::execute(int op, bool again) {
 
 Schedule holdWhereItFits(const FlatGraph &graph, const Schedule &schedule,
                          std::vector<int64_t> live, int64_t limit) {
-  // Which instance stands for each; and for each value the one at hand, and where it was last
-  // needed.
+  // `standsFor`: for each instance of the schedule, the instance that is read in its place (itself,
+  // unless its recomputation is taken out). For each value, `atHand` is the instance that would be
+  // read now and `needed` is the last place so far at which an op used the value; -1: none yet.
   std::vector<int> standsFor(schedule.instances());
   std::vector<int> atHand(graph.bytes.size(), -1), needed(graph.bytes.size(), -1);
   std::vector<int> lastRead(schedule.instances(), -1);
@@ -133,8 +136,8 @@ Schedule holdWhereItFits(const FlatGraph &graph, const Schedule &schedule,
       if (operand >= 0)
         lastRead[operand] = place;
 
-  // Where holding a value takes more than before: behind its last use, and there too if something
-  // may have been written over it.
+  // The first place at which holding a value costs bytes that are not counted yet: the place behind
+  // its last use, or that use itself where its op may have written a result over the value.
   auto heldFrom = [&](int value) {
     int place = needed[value];
     const FlatGraph::Op &op = graph.ops[schedule.op(place)];
@@ -159,7 +162,7 @@ Schedule holdWhereItFits(const FlatGraph &graph, const Schedule &schedule,
     for (int operand : schedule.operands(place))
       if (operand >= 0)
         needed[schedule.value(operand)] = std::max(needed[schedule.value(operand)], place);
-    // All that is read of the results, or nothing.
+    // A recomputation is taken out only if every result of it that is read can be held instead.
     bool held = schedule.recomputed(place);
     holding.clear();
     for (size_t r = 0; r < results.size() && held; ++r)
@@ -176,7 +179,7 @@ Schedule holdWhereItFits(const FlatGraph &graph, const Schedule &schedule,
     for (size_t r = 0; r < results.size(); ++r) {
       int value = results[r];
       standsFor[first + r] = held ? atHand[value] : first + static_cast<int>(r);
-      // A twin that nobody reads: the other stays at hand.
+      // Nobody reads this recomputed result: the instance at hand remains the older one.
       if (schedule.recomputed(place) && lastRead[first + r] < 0)
         continue;
       atHand[value] = standsFor[first + r];
@@ -184,7 +187,7 @@ Schedule holdWhereItFits(const FlatGraph &graph, const Schedule &schedule,
     }
     runs[place] = !held;
   }
-  // What was made again only for what is now held goes too.
+  // Recomputations whose only readers were taken out are taken out too, from the end backwards.
   std::vector<char> read(schedule.instances(), 0);
   for (int place = schedule.size() - 1; place >= 0; --place) {
     if (runs[place] && schedule.recomputed(place)) {

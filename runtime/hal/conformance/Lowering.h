@@ -35,9 +35,9 @@ public:
   /// the plan, which may be wrong.
   virtual void affine(SmallPlan &plan, uint32_t in, uint32_t out, int64_t items, uint64_t grain,
                       const std::string &symbol = kAffine) const = 0;
-  /// The same with code that is none.
+  /// The same with bytes that are no code.
   virtual void damagedAffine(SmallPlan &plan, uint32_t in, uint32_t out) const = 0;
-  /// Makes the plan one for another machine of this kind; what the refusal must say.
+  /// Turns the plan into one for another machine; returns what the device's refusal must say.
   virtual std::string otherMachine(SmallPlan &plan) const = 0;
 
   static constexpr const char *kAffine = "conformance_affine";

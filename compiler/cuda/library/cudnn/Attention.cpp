@@ -88,7 +88,8 @@ static void buildBackward(AttentionTensors t, GraphBuilder &builder) {
   auto &weighted = builder.pointwise(CUDNN_POINTWISE_MUL, dO, &o);
   auto &sum = t.rowValue();
   builder.reduction(CUDNN_REDUCE_TENSOR_ADD, weighted, sum);
-  // In memory: two chains of the pattern meet here. The multiplication by one is part of it.
+  // This value goes through memory because two chains of the pattern meet here. cuDNN recognizes
+  // attention only with the multiplication by one.
   auto &d = builder.scratch(t.rows);
   builder.pointwise(CUDNN_POINTWISE_MUL, sum, &builder.scalar("one", 1, 4), d);
 

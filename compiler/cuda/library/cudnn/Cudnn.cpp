@@ -10,8 +10,8 @@ namespace gc::cuda {
 static Cudnn library;
 const Cudnn &cudnn() { return library; }
 
-// Whether the system's driver loads kernels for such a GPU: it has one. Any other driver, once
-// loaded, would be in the way of ours: a child looks.
+// Whether the system's driver can load kernels for such a GPU, that is, whether it drives one. A
+// child process finds out: once loaded here, the driver would keep ours from being loaded.
 static bool systemDriverServes(int version) {
   pid_t child = fork();
   if (child == 0) {

@@ -7,7 +7,7 @@
 
 namespace gc::cuda {
 
-// A workspace up to this is nothing to save on.
+// Below this size, a smaller workspace is not worth looking for.
 constexpr int64_t worthLess = 1 << 20;
 
 Descriptor describeDevice(const std::string &json) {

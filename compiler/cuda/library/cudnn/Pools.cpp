@@ -1,7 +1,8 @@
 //===- Pools.cpp - pooling for cuDNN --------------------------------------===//
 //
-// The library's index of a maximum is ours: its place in the window, row by row, the first of equal
-// ones, in one byte.
+// We take the library's one-byte index of a maximum for its place in the window, counted row by
+// row, the first of equal ones. cuDNN does not document it, so gc-compile generates max-pools
+// instead; the graph is here for the table in PLANS.md and the tests.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/cuda/library/cudnn/GraphBuilder.h"

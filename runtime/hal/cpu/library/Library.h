@@ -1,4 +1,4 @@
-// Convolutions and matrix products on the CPU, as the rest of the house sees them: plain specs, the
+// Convolutions and matrix products on the CPU, as the rest of gc sees them: plain specs, the
 // workspace each needs, and calls on raw pointers. Everything oneDNN is behind this header.
 //
 // The compiler asks `workspaceBytes` to plan memory; the cpu device builds the calls when it
