@@ -3,6 +3,8 @@
 #ifndef GC_RUNTIME_PLAN_RESULT_H
 #define GC_RUNTIME_PLAN_RESULT_H
 
+#include "runtime/plan/ExitCode.h"
+
 #include <cassert>
 #include <optional>
 #include <string>
@@ -11,7 +13,12 @@
 namespace gc::runtime {
 
 /// What went wrong, as the tools' exit code says it.
-enum class ErrorClass : int { RunFailed = 1, BadInput = 2, Device = 4 };
+enum class ErrorClass : int {
+  RunFailed = exits::RunFailed,
+  BadInput = exits::BadInput,
+  NoBudget = exits::NoBudget,
+  Device = exits::Device,
+};
 
 /// A message (what, where, what to do; lower-case start, no final period) and its class.
 struct [[nodiscard]] Error {

@@ -8,6 +8,8 @@
 #ifndef GC_RUNTIME_PROCESS_INTERRUPT_H
 #define GC_RUNTIME_PROCESS_INTERRUPT_H
 
+#include "runtime/plan/ExitCode.h"
+
 #include <csignal>
 
 namespace gc::runtime {
@@ -40,7 +42,7 @@ void requestInterrupt(int signal);
 
 /// `SIGINT`
 const char *interruptName(int signal);
-inline int interruptExitCode(int signal) { return 128 + signal; }
+inline int interruptExitCode(int signal) { return exits::kSignalBase + signal; }
 
 } // namespace gc::runtime
 

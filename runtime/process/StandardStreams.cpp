@@ -17,7 +17,7 @@ void prepareProcess() {
   // number.
   for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(stream, F_GETFD) == -1 && errno == EBADF && ::open("/dev/null", O_RDONLY) != stream)
-      ::_exit(1); // no /dev/null and nobody to tell
+      ::_exit(exits::RunFailed); // no /dev/null and nobody to tell
   std::signal(SIGXFSZ, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
   endOnInterrupts();
@@ -37,9 +37,10 @@ int finishStandardOutput(const char *tool, int exitCode, PrintedText text) {
   if (reason == EPIPE)
     return interruptExitCode(SIGPIPE);
   if (reason == EBADF && text == PrintedText::TellsAboutFiles)
-    return 0; // closed by whoever started the tool, and nothing that was asked for is lost
+    return exits::Done; // closed by whoever started the tool, and nothing that was asked for is
+                        // lost
   std::fprintf(stderr, "%s: cannot write to standard output: %s\n", tool, std::strerror(reason));
-  return 1;
+  return exits::RunFailed;
 }
 
 } // namespace gc::runtime

@@ -41,7 +41,7 @@ RULES = {
     # Files directly in runtime/ are there for all of its folders but the plan's, which is the lowest.
     "runtime": (("runtime/plan/",), False),
     "runtime/plan": ((), False),
-    "runtime/process": (("runtime/Error.h",), False),
+    "runtime/process": (("runtime/Error.h", "runtime/plan/ExitCode.h"), False),
     "runtime/hal": (("runtime/Error.h", "runtime/plan/"), False),
     "runtime/hal/allocation": ((), False),
     "runtime/hal/cpu/library": (("runtime/Error.h", "runtime/HelperThread.h", "runtime/plan/"), False),

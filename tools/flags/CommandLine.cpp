@@ -45,7 +45,7 @@ bool parseCommandLine(CLI::App &app, int argc, char **argv, int &exitCode) {
                                                  gc::runtime::PrintedText::IsTheResult);
   } catch (const CLI::ParseError &error) {
     std::fprintf(stderr, "%s: %s\nsee %s --help\n", tool.c_str(), error.what(), tool.c_str());
-    exitCode = 2;
+    exitCode = gc::exits::BadInput;
   }
   return false;
 }

@@ -56,13 +56,12 @@ Result<CompiledModel> compileText(const std::string &text, const std::string &pa
   model.result = gc::compileModel(text, displayName(path), options);
   model.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const gc::CompileResult &result = model.result;
-  if (result.exitCode == 0 && (options.pareto || !result.plan.empty())) {
+  if (result.exitCode == gc::exits::Done && (options.pareto || !result.plan.empty())) {
     if (showWarnings && !result.warnings.empty())
       fmt::print(stderr, "{}\n", result.warnings);
     return model;
   }
-  Error error =
-      badInput(result.error.empty() ? "the compiler gave neither plan nor reason" : result.error);
-  error.kind = static_cast<ErrorClass>(result.exitCode ? result.exitCode : 1);
-  return error;
+  if (result.exitCode == gc::exits::Done)
+    return runFailed("the compiler gave neither plan nor reason; please report this");
+  return Error{static_cast<ErrorClass>(result.exitCode), result.error};
 }

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/cuda/library/ExampleGraphs.h"
 #include "compiler/cuda/library/LibraryPlanner.h"
+#include "runtime/plan/ExitCode.h"
 #include "runtime/process/StandardStreams.h"
 #include <algorithm>
 #include <chrono>
@@ -33,7 +34,7 @@ static int printTables(int argc, char **argv) {
       devices.push_back(&device);
   if (devices.empty()) {
     std::fprintf(stderr, "gc-cudnn-table: no such target; name some of sm_75 ... sm_120\n");
-    return 2;
+    return gc::exits::BadInput;
   }
   struct Row {
     std::string name, cells;
@@ -49,7 +50,7 @@ static int printTables(int argc, char **argv) {
     auto planner = LibraryPlanner::create(*device, options, reason);
     if (!planner) {
       std::fprintf(stderr, "gc-cudnn-table: %s\n", reason.c_str());
-      return 1;
+      return gc::exits::RunFailed;
     }
     library = planner->libraryVersion(), driver = planner->driver();
     header += std::string(" ") + device->target + " |", line += "---|";
@@ -96,7 +97,7 @@ static int printTables(int argc, char **argv) {
   std::sort(seconds.begin(), seconds.end());
   std::fprintf(stderr, "%zu graphs, median %.2f s, slowest %.2f s\n", seconds.size(),
                seconds[seconds.size() / 2], seconds.back());
-  return 0;
+  return gc::exits::Done;
 }
 
 int main(int argc, char **argv) {

@@ -1,5 +1,6 @@
 //===- Arguments.cpp - the command line of gc-gen -------------------------===//
 #include "tools/gc-gen/Arguments.h"
+#include "runtime/plan/ExitCode.h"
 #include <CLI/CLI.hpp>
 #include <cctype>
 #include <iostream>
@@ -171,7 +172,7 @@ std::optional<Arguments> parseArguments(int argc, char **argv, int &exitCode) {
     reason[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(reason[0])));
     std::cerr << "gc-gen: " << reason << "\nrun 'gc-gen --help' or 'gc-gen NETWORK --help' for the "
               << "options and examples\n";
-    exitCode = 2;
+    exitCode = exits::BadInput;
     return std::nullopt;
   }
   CLI::App *network = app.get_subcommands().front();

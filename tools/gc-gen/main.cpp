@@ -22,7 +22,7 @@ static int generate(const gen::Arguments &arguments) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   models::Network network = models::buildNetwork(context, arguments.network);
   if (!network)
-    return fail(llvm::toString(network.takeError()), 2);
+    return fail(llvm::toString(network.takeError()), exits::BadInput);
   mlir::ModuleOp module = **network;
   std::string size = llvm::formatv("{0:N} parameters", models::countParameters(module));
 
@@ -35,18 +35,18 @@ static int generate(const gen::Arguments &arguments) {
   out << "\n";
   if (path.empty()) {
     std::fwrite(text.data(), 1, text.size(), stdout);
-    return 0;
+    return exits::Done;
   }
   if (runtime::Result<void> written = runtime::writeFileAtomically(path, text); !written)
     return fail(written.error().message, written.error().exitCode());
   std::printf("%s: %s, %s\n", path.c_str(), module.getName().value_or("").str().c_str(),
               size.c_str());
-  return 0;
+  return exits::Done;
 }
 
 int main(int argc, char **argv) {
   runtime::prepareProcess();
-  int exitCode = 0;
+  int exitCode = exits::Done;
   auto arguments = gen::parseArguments(argc, argv, exitCode);
   if (arguments)
     exitCode = generate(*arguments);

@@ -43,9 +43,10 @@ int run(Arguments &arguments) {
   if (!arguments.capacity.empty()) {
     runtime::Result<uint64_t> capacity = runtime::parseSize(arguments.capacity);
     if (!capacity)
-      return fail("--capacity: " + capacity.error().message, 2);
+      return fail("--capacity: " + capacity.error().message, exits::BadInput);
     if (*capacity == 0)
-      return fail("--capacity must be at least 1 byte; leave it out for the smallest packing", 2);
+      return fail("--capacity must be at least 1 byte; leave it out for the smallest packing",
+                  exits::BadInput);
     options.capacity = *capacity;
   }
   runtime::Result<pack::IntervalFile> file = pack::readIntervals(arguments.input);
@@ -53,11 +54,12 @@ int run(Arguments &arguments) {
     return fail(file.error().message, file.error().exitCode());
   PackingResult packing = packIntervals(file->intervals, options);
   if (!packing.error.empty())
-    return fail(arguments.input + ": " + packing.error, 2);
+    return fail(arguments.input + ": " + packing.error, exits::BadInput);
   // Nothing leaves unproven.
   if (std::string wrong = describeInvalidPacking(file->intervals, packing.offsets, packing.bytes);
       !wrong.empty())
-    return fail("internal error, please report: the packing is invalid: " + wrong, 1);
+    return fail("internal error, please report: the packing is invalid: " + wrong,
+                exits::RunFailed);
 
   bool fits = options.capacity == 0 || packing.fits(options.capacity);
   if (!fits) {
@@ -68,7 +70,7 @@ int run(Arguments &arguments) {
                   runtime::sizeText(packing.lowerBound) + ", more seconds may help";
     fail("the capacity of " + runtime::sizeText(options.capacity) + " " + reason +
              "; the best packing found has " + runtime::sizeText(packing.bytes),
-         3);
+         exits::NoBudget);
   }
   if (!arguments.output.empty())
     if (runtime::Result<void> written = pack::writePacking(arguments.output, *file, packing);
@@ -79,7 +81,7 @@ int run(Arguments &arguments) {
                                    {"optimal", packing.optimal},
                                    {"seconds", packing.seconds}};
   std::printf("%s\n", report.dump(2).c_str());
-  return fits ? 0 : 3;
+  return fits ? exits::Done : exits::NoBudget;
 }
 
 } // namespace
@@ -108,7 +110,7 @@ static int readAndRun(int argc, char **argv) {
   } catch (const CLI::ParseError &error) {
     if (error.get_exit_code() == 0)
       return app.exit(error); // --help, --version
-    return fail(std::string(error.what()) + "; see gc-pack --help", 2);
+    return fail(std::string(error.what()) + "; see gc-pack --help", gc::exits::BadInput);
   }
   return run(arguments);
 }

@@ -45,8 +45,8 @@ int selfTest(const Arguments &arguments) {
   }
   std::printf("%zu passed, %zu failed\n", passed, failed);
   if (failed == 0 && passed > 0)
-    return 0;
+    return gc::exits::Done;
   std::fprintf(stderr, "gc-run: device '%s' failed its self-test (%s)\n", device.c_str(),
                firstFailure.empty() ? "there are no cases" : firstFailure.c_str());
-  return 1;
+  return gc::exits::RunFailed;
 }

@@ -17,7 +17,7 @@ static int train(Arguments &arguments) {
   if (Result<void> done = trainPlan(*plan, arguments.train, report); !done)
     return failWith("gc-run", done.error());
   if (!report.interrupted)
-    return 0;
+    return gc::exits::Done;
   if (interruptSignal() != SIGPIPE) // `gc-run ... | head -1` ends as quietly as any other tool
     std::fprintf(stderr, "gc-run: ended by %s after %llu steps; what was asked for is saved\n",
                  interruptName(interruptSignal()), static_cast<unsigned long long>(report.steps));
@@ -38,7 +38,7 @@ static int run(int argc, char **argv) {
   Result<void> done = arguments.verify
                           ? verifyModel(arguments)
                           : calibrateMachine(arguments.calibrate, arguments.train.threads);
-  return done ? 0 : failWith("gc-run", done.error());
+  return done ? gc::exits::Done : failWith("gc-run", done.error());
 }
 
 int main(int argc, char **argv) {

@@ -189,8 +189,8 @@ int cudaSelfTest(const CudaSelfTestOptions &options) {
     return failWith("gc-run", written.error());
   fmt::print("{} has every number; please send it back\n", options.report);
   if (isFine)
-    return 0;
+    return gc::exits::Done;
   fmt::print(stderr, "gc-run: device '{}' failed its self-test ({})\n", options.device,
              findings.firstFailure());
-  return 1;
+  return gc::exits::RunFailed;
 }

@@ -29,7 +29,7 @@ void exitAsDeviceError() {
     return;
   std::fputs("the cpu device cannot start its threads; is OMP_STACKSIZE too large?\n", stderr);
   std::fflush(nullptr);
-  _exit(4);
+  _exit(exits::Device);
 }
 
 /// So we try first: as many threads as it will create, all alive at the same time.
