@@ -18,9 +18,12 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "passes/Passes.h"
 #include "passes/PlanStep.h"
+#include "runtime/plan/ExitCode.h"
 #include "runtime/process/AtomicFile.h"
+#include "runtime/process/Interrupt.h"
 #include "runtime/process/OutputCheck.h"
 #include "runtime/process/StandardStreams.h"
+#include "tools/gc-opt/Help.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
@@ -28,9 +31,9 @@
 
 using namespace mlir;
 
-namespace {
+namespace exits = gc::exits;
 
-enum ExitCode { Done = 0, RunFailed = 1, BadInput = 2, NoBudget = 3 };
+namespace {
 
 int fail(const llvm::Twine &reason, int code) {
   llvm::errs() << "gc-opt: " << reason << "\n";
@@ -80,22 +83,40 @@ int writeStream(llvm::StringRef path, llvm::StringRef text) {
     failure = stream.error();
     stream.clear_error(); // else the destructor aborts
   }
-  return failure ? fail("cannot write '" + path + "': " + failure.message(), RunFailed) : Done;
+  return failure ? fail("cannot write '" + path + "': " + failure.message(), exits::RunFailed)
+                 : exits::Done;
+}
+
+/// What was printed through llvm::outs(), which would end the process with an abort of its own
+/// where its reader has gone or the disk is full.
+int finishOuts() {
+  llvm::outs().flush();
+  std::error_code failure = llvm::outs().error();
+  llvm::outs().clear_error();
+  if (failure == std::errc::broken_pipe)
+    return gc::runtime::interruptExitCode(SIGPIPE);
+  return failure ? fail("cannot write to standard output: " + failure.message(), exits::RunFailed)
+                 : exits::Done;
 }
 
 int optimize(int argc, char **argv) {
+  gc::registerGcPasses();
+  gc::registerTrainPipeline();
+  if (gc::opt::asksForHelp(argc, argv)) {
+    gc::opt::printHelp();
+    return finishOuts();
+  }
   DialectRegistry registry;
   registerAllDialects(registry);
   gc::registerGcDialects(registry);
   registerAllPasses();
-  gc::registerGcPasses();
-  gc::registerTrainPipeline();
   if (!parseOptions(argc, argv, registry))
-    return BadInput;
+    return exits::BadInput;
 
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
   if (config.shouldShowDialects() || config.shouldListPasses())
-    return failed(MlirOptMain(argc, argv, inputName, outputName, registry)) ? RunFailed : Done;
+    return failed(MlirOptMain(argc, argv, inputName, outputName, registry)) ? exits::RunFailed
+                                                                            : finishOuts();
   bool budgetMissed = false;
   config.setPassPipelineSetupFn([&, parsed = config](PassManager &passes) {
     passes.addInstrumentation(std::make_unique<BudgetWatch>(budgetMissed));
@@ -111,24 +132,24 @@ int optimize(int argc, char **argv) {
   std::string error;
   std::unique_ptr<llvm::MemoryBuffer> input = openInputFile(inputName, &error);
   if (!input)
-    return fail(error, BadInput);
+    return fail(error, exits::BadInput);
   if (std::string fault = gc::refuseModelText(input->getBuffer(), input->getBufferIdentifier());
       !fault.empty())
-    return fail(fault, BadInput);
+    return fail(fault, exits::BadInput);
   std::string text;
   llvm::raw_string_ostream out(text);
   bool isDone = succeeded(MlirOptMain(out, std::move(input), registry, config));
   if (isPrinted)
     std::fwrite(text.data(), 1, text.size(), stdout);
   if (!isDone)
-    return budgetMissed ? NoBudget : BadInput;
+    return budgetMissed ? exits::NoBudget : exits::BadInput;
   if (isStream)
     return writeStream(outputName, text);
   if (!isPrinted)
     if (gc::runtime::Result<void> written = gc::runtime::writeFileAtomically(outputName, text);
         !written)
       return fail(written.error());
-  return Done;
+  return exits::Done;
 }
 
 } // namespace
