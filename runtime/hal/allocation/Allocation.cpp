@@ -55,7 +55,7 @@ struct Locked {
   ~Locked() { flag.clear(std::memory_order_release); }
 };
 
-Pool *poolOf(const void *pointer) {
+[[maybe_unused]] Pool *poolOf(const void *pointer) {
   auto *p = static_cast<const char *>(pointer);
   for (int i = 0, n = poolCount.load(std::memory_order_acquire); i < n; ++i) {
     char *base = pools[i].base.load(std::memory_order_relaxed);
@@ -101,7 +101,7 @@ void *poolAllocate(Pool &pool, size_t bytes, size_t alignment) {
   return reinterpret_cast<void *>(payload);
 }
 
-void poolFree(Pool &pool, void *payload) {
+[[maybe_unused]] void poolFree(Pool &pool, void *payload) {
   Header *header = headerOf(payload);
   char *block = header->block;
   int sizeClass = header->sizeClass;
@@ -112,7 +112,7 @@ void poolFree(Pool &pool, void *payload) {
 }
 
 /// From the armed pool when this thread is executing a step; null: ask the heap (already counted).
-void *allocateInStep(size_t bytes, size_t alignment) {
+[[maybe_unused]] void *allocateInStep(size_t bytes, size_t alignment) {
   if (!executing || !armed.load(std::memory_order_relaxed)) [[likely]]
     return nullptr;
   int index = armedPool.load(std::memory_order_relaxed);
@@ -169,6 +169,7 @@ size_t poolPeakBytes(int pool) { return pool < 0 ? 0 : pools[pool].used; }
 
 } // namespace gc::runtime::allocation
 
+#ifndef GC_SANITIZED
 using namespace gc::runtime::allocation;
 
 extern "C" {
@@ -244,3 +245,4 @@ size_t malloc_usable_size(void *pointer) {
 }
 
 } // extern "C"
+#endif // GC_SANITIZED

@@ -12,6 +12,14 @@
 
 namespace gc::runtime::allocation {
 
+/// Whether requests are counted and answered from pools. They are not in builds with a sanitizer
+/// (GC_SANITIZE), which replaces the same functions for its own purpose.
+#ifdef GC_SANITIZED
+inline constexpr bool kCountsRequests = false;
+#else
+inline constexpr bool kCountsRequests = true;
+#endif
+
 /// Marks the calling thread as one that executes steps; only marked threads are counted.
 void markExecutingThread();
 

@@ -20,9 +20,17 @@ __attribute__((noinline)) void *request(size_t bytes) {
   asm volatile("" : : "r"(p) : "memory");
   return p;
 }
+
+class Allocation : public testing::Test {
+protected:
+  void SetUp() override {
+    if (!allocation::kCountsRequests)
+      GTEST_SKIP() << "a sanitizer has replaced malloc: nothing is counted";
+  }
+};
 } // namespace
 
-TEST(Allocation, CountsOnlyInsideTheScope) {
+TEST_F(Allocation, CountsOnlyInsideTheScope) {
   allocation::markExecutingThread();
   uint64_t before = allocation::counters().heap;
   std::free(request(100));
@@ -36,7 +44,7 @@ TEST(Allocation, CountsOnlyInsideTheScope) {
   std::free(p);
 }
 
-TEST(Allocation, CountsEveryKindOfRequest) {
+TEST_F(Allocation, CountsEveryKindOfRequest) {
   allocation::markExecutingThread();
   uint64_t before = allocation::counters().heap;
   {
@@ -53,7 +61,7 @@ TEST(Allocation, CountsEveryKindOfRequest) {
   EXPECT_EQ(allocation::counters().heap, before + 6);
 }
 
-TEST(Allocation, IgnoresOtherThreads) {
+TEST_F(Allocation, IgnoresOtherThreads) {
   uint64_t before = allocation::counters().heap;
   std::atomic<bool> go{false}, done{false};
   std::thread other([&] {
@@ -72,7 +80,7 @@ TEST(Allocation, IgnoresOtherThreads) {
   EXPECT_EQ(allocation::counters().heap, before);
 }
 
-TEST(Allocation, PoolAnswersAndReuses) {
+TEST_F(Allocation, PoolAnswersAndReuses) {
   allocation::markExecutingThread();
   alignas(64) static char memory[64 * 1024];
   int pool = allocation::addPool(memory, sizeof(memory));
@@ -105,7 +113,7 @@ TEST(Allocation, PoolAnswersAndReuses) {
   EXPECT_TRUE(allocation::removePool(pool));
 }
 
-TEST(Allocation, AnArenaLeavesOnlyThePoolBehind) {
+TEST_F(Allocation, AnArenaLeavesOnlyThePoolBehind) {
   allocation::markExecutingThread();
   const size_t page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
   const size_t bytes = size_t(16) << 20, offset = (size_t(8) << 20) + 64, poolBytes = 64 * 1024;
@@ -129,7 +137,7 @@ TEST(Allocation, AnArenaLeavesOnlyThePoolBehind) {
 // What a library call takes from the pool it must give back before the step ends: a pool that holds
 // something alive can never be unmapped. In a process of its own this is also the first
 // call.
-TEST(Allocation, LibraryCallsKeepNothing) {
+TEST_F(Allocation, LibraryCallsKeepNothing) {
 #pragma omp parallel
   allocation::markExecutingThread();
   const int64_t B = 2, H = 3, S = 64, d = 64, D = H * d, E = 3 * D;
