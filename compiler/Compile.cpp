@@ -12,6 +12,7 @@
 #include "passes/CheckMemory.h"
 #include "passes/analysis/PeakFacts.h"
 #include "runtime/hal/cpu/library/Team.h"
+#include "runtime/plan/ExitCode.h"
 #include "llvm/Support/SourceMgr.h"
 #include <chrono>
 #include <unistd.h>
@@ -21,7 +22,7 @@ using namespace mlir;
 namespace gc {
 namespace {
 
-enum ExitCode { Done = 0, RunFailed = 1, BadInput = 2, NoBudget = 3, NoDevice = 4 };
+using namespace exits;
 
 double secondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

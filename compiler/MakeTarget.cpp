@@ -2,6 +2,7 @@
 #include "compiler/MakeTarget.h"
 #include "compiler/cpu/CpuTarget.h"
 #include "compiler/cuda/CudaTarget.h"
+#include "runtime/plan/ExitCode.h"
 
 namespace gc {
 
@@ -11,9 +12,10 @@ static MadeTarget makeCudaTarget(mlir::MLIRContext *context, const CompileOption
     known += (known.empty() ? "" : ", ") + std::string(model.target) + " (" + model.name + ")";
   const cuda::DeviceModel *device = cuda::findDeviceModel(options.target);
   if (options.target.empty())
-    return {nullptr, 2, "--device=cuda needs a --target to compile for: " + known};
+    return {nullptr, exits::BadInput, "--device=cuda needs a --target to compile for: " + known};
   if (!device)
-    return {nullptr, 2, "--target=" + options.target + " is not known; there are " + known};
+    return {nullptr, exits::BadInput,
+            "--target=" + options.target + " is not known; there are " + known};
   if (options.cudaLibrary == "none")
     return {std::make_shared<cuda::CudaTarget>(context, *device, nullptr, "--cuda-library=none",
                                                options.threads),
@@ -24,7 +26,7 @@ static MadeTarget makeCudaTarget(mlir::MLIRContext *context, const CompileOption
   std::string reason;
   auto library = cuda::LibraryPlanner::create(*device, planner, reason);
   if (!library && options.cudaLibrary == "cudnn")
-    return {nullptr, 4,
+    return {nullptr, exits::Device,
             "cuDNN cannot plan: " + reason +
                 "; --cuda-library=none generates every kernel, and auto does so where it must"};
   return {std::make_shared<cuda::CudaTarget>(context, *device, std::move(library), reason,
@@ -35,17 +37,18 @@ static MadeTarget makeCudaTarget(mlir::MLIRContext *context, const CompileOption
 MadeTarget makeTarget(mlir::MLIRContext *context, const CompileOptions &options) {
   if (options.device == "cpu") {
     if (!options.target.empty())
-      return {nullptr, 2,
+      return {nullptr, exits::BadInput,
               "--target=" + options.target +
                   ": the cpu device has no targets, it is compiled for this machine"};
     if (options.cudaLibrary != "auto" || options.allowTf32 || options.allowNondeterministic)
-      return {nullptr, 2,
+      return {nullptr, exits::BadInput,
               "--cuda-library, --allow-tf32 and --allow-nondeterministic go with --device=cuda"};
     return {std::make_shared<cpu::CpuTarget>(context, options.threads), 0, ""};
   }
   if (options.device == "cuda")
     return makeCudaTarget(context, options);
-  return {nullptr, 4, "device '" + options.device + "' is not known; there are cpu and cuda"};
+  return {nullptr, exits::Device,
+          "device '" + options.device + "' is not known; there are cpu and cuda"};
 }
 
 } // namespace gc

@@ -214,8 +214,8 @@ private:
                           [&](Operation *op) { warning << "'" << displayName(op) << "'"; });
     if (mixing.size() > shown)
       warning << " and " << mixing.size() - shown << " more";
-    warning << (onlyNorms ? "; use group norm (gc-gen --norm=group) or one micro-batch where they "
-                            "must be equal"
+    warning << (onlyNorms ? "; where they must be equal, use one micro-batch, or gc.group_norm "
+                            "instead of gc.batch_norm in the model"
                           : "; use means over the batch, or one micro-batch");
   }
 

@@ -71,6 +71,18 @@ std::string evaluationText(const EvaluationReport &e) {
   return text + fmt::format(" ({} samples)\n", e.samples);
 }
 
+/// Why more was measured than the budget allows; empty where that is not so. A budget bounds the
+/// arena, and nothing else that a process needs; with a tiny model that shows.
+static std::string aboveBudgetText(const TrainingReport &r) {
+  const MemoryReport &m = r.memory;
+  if (!r.remat.budgetBytes || m.measured.peakBytes <= *r.remat.budgetBytes)
+    return "";
+  return fmt::format("above the budget by {}: the arena, {}, is within it; the rest is {}",
+                     sizeText(m.measured.peakBytes - *r.remat.budgetBytes), sizeText(m.arenaBytes),
+                     m.device ? "the driver's rounding"
+                              : "rounding to pages, and what loader and monitor threads touch");
+}
+
 std::string summaryText(const TrainingReport &r) {
   std::string text;
   text += line(r.interrupted ? "interrupted" : "done",
@@ -96,6 +108,8 @@ std::string summaryText(const TrainingReport &r) {
       m.arenaBytes > 0 ? static_cast<double>(m.measured.peakBytes) / m.arenaBytes - 1 : 0;
   text += line(
       "", fmt::format("measured  {}, {:+.2f} %", sizeText(m.measured.peakBytes), 100 * difference));
+  if (std::string above = aboveBudgetText(r); !above.empty())
+    text += line("", above);
   text += line("", fmt::format("libraries {} apart", sizeText(m.measured.libraryBytes)));
   if (m.device)
     text += line("device memory", deviceMemoryText(*m.device));

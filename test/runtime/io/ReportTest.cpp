@@ -2,6 +2,7 @@
 #include "runtime/report/EventFile.h"
 #include "runtime/report/Sizes.h"
 #include "runtime/report/TrainingReport.h"
+#include "runtime/trainer/ConsoleText.h"
 #include "runtime/trainer/Progress.h"
 #include "test/runtime/io/TestFiles.h"
 
@@ -172,4 +173,20 @@ TEST(Progress, LinesOrOneThatRewritesItself) {
     EXPECT_EQ(std::count(printed.begin(), printed.end(), '\r'), terminal ? 2 : 0);
     EXPECT_EQ(std::count(printed.begin(), printed.end(), '\n'), terminal ? 1 : 2);
   }
+}
+
+// A budget bounds the arena; a tiny model's process needs more, and the summary says why.
+TEST(Summary, TellsWhyMoreWasMeasuredThanTheBudget) {
+  TrainingReport report;
+  report.stepSeconds = {1};
+  report.memory.arenaBytes = report.memory.predictedPeakBytes = 900;
+  report.memory.measuredPeakBytes = 1500;
+  EXPECT_EQ(summaryText(report).find("above the budget"), std::string::npos) << "there is none";
+  report.remat.budgetBytes = 1500;
+  EXPECT_EQ(summaryText(report).find("above the budget"), std::string::npos) << "it is met";
+  report.remat.budgetBytes = 1000;
+  EXPECT_NE(summaryText(report).find("above the budget by 500 bytes: the arena, 900 bytes, is "
+                                     "within it; the rest is rounding to pages"),
+            std::string::npos)
+      << summaryText(report);
 }
