@@ -179,8 +179,8 @@ TEST(Progress, LinesOrOneThatRewritesItself) {
 TEST(Summary, TellsWhyMoreWasMeasuredThanTheBudget) {
   TrainingReport report;
   report.stepSeconds = {1};
-  report.memory.arenaBytes = report.memory.predictedPeakBytes = 900;
-  report.memory.measuredPeakBytes = 1500;
+  report.memory.arenaBytes = 900;
+  report.memory.measured.peakBytes = 1500;
   EXPECT_EQ(summaryText(report).find("above the budget"), std::string::npos) << "there is none";
   report.remat.budgetBytes = 1500;
   EXPECT_EQ(summaryText(report).find("above the budget"), std::string::npos) << "it is met";
