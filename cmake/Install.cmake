@@ -3,6 +3,7 @@
 #   lib/gc/    what tools load by themselves: the cuda device, the compile-only driver
 #   lib*/      static libraries and `find_package(gc)`: gc::compiler (IR to a plan), gc::trainer (a plan trains)
 #   include/gc the headers of these two, below the same paths as in this repository
+#   share/gc   the small networks that are written by hand
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -41,9 +42,11 @@ install(DIRECTORY runtime DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gc FILES_MATCH
         PATTERN "conformance" EXCLUDE)
 install(FILES ${CMAKE_BINARY_DIR}/runtime/plan/Plan_generated.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gc/runtime/plan)
+install(FILES models/mlp.mlir models/convnet.mlir DESTINATION ${CMAKE_INSTALL_DATADIR}/gc/models)
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
-# `cpack` in the build folder makes a Debian package of it.
+# `cpack` in the build folder makes a Debian package of it; CONTRIBUTING.md tells how to try it on a clean
+# Debian 12.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME gc-compiler)
 set(CPACK_PACKAGE_CONTACT "The maintainers of gc")
@@ -51,8 +54,12 @@ set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Ahead-of-time graph compiler for training
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
-# What the programs link, by dpkg-shlibdeps; MLIR's libraries are in a folder of their own.
+# What the programs link, by dpkg-shlibdeps; MLIR's libraries are in a folder of their own. It does not
+# name libllvm22 there, which libmlir-22 brings.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${LLVM_LIBRARY_DIRS})
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "dataset-fashion-mnist")
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "libllvm22")
+# The -dev packages are for programs that use find_package(gc).
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "dataset-fashion-mnist, libmlir-22-dev, liblld-22-dev, libdnnl-dev, \
+libflatbuffers-dev, libfmt-dev, nlohmann-json3-dev, zlib1g-dev")
 include(CPack)

@@ -24,7 +24,7 @@ with tempfile.TemporaryDirectory() as folder:
     tool = lambda name: os.path.join(prefix, "bin", name)
     for name in ("gc-gen", "gc-opt", "gc-compile", "gc-run", "gc-pack"):
         assert "gc" in run(tool(name), "--version"), name
-    model = os.path.join(source, "models", "mlp.mlir")
+    model = os.path.join(prefix, "share", "gc", "models", "mlp.mlir")
     text = run(tool("gc-run"), model, "--steps=3", cwd=folder)
     assert "done" in text, text
     # The plugin is found where it was installed: the answer is about the driver, not about a file.
