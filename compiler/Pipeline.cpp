@@ -61,7 +61,8 @@ struct TrainPipelineOptions : PassPipelineOptions<TrainPipelineOptions> {
                         llvm::cl::init(false)};
 };
 
-// Why options would be ignored, or make no step; empty if they do.
+// Why the options are refused (one would be ignored, or they make no step); empty where they are
+// fine.
 std::string faultOf(const TrainPipelineOptions &given) {
   std::string wrong = settingsOf(given.optimizer, given).check();
   return !wrong.empty() ? wrong
@@ -95,7 +96,7 @@ void registerTrainPipeline() {
   registerPass([=] { return createSelectKernelsPass(cpuTarget, /*lean=*/false, "gc-select-cpu"); });
   // Not PassPipelineRegistration: that cannot refuse options that contradict each other.
   registerPassPipeline(
-      "gc-train", "the whole road from a model to a placed training step (CPU)",
+      "gc-train", "every pass from a model to a placed training step, for the CPU",
       [=](OpPassManager &passes, StringRef text, function_ref<LogicalResult(const Twine &)> error) {
         TrainPipelineOptions given;
         if (failed(given.parseFromString(text)))

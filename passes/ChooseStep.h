@@ -1,6 +1,6 @@
 //===- ChooseStep.h - which plan a step gets --------------------*- C++ -*-===//
 //
-// The one road from steps whose kernels are chosen to a placed step: gc-opt's passes and the
+// The one way from steps whose kernels are chosen to a placed step: gc-opt's passes and the
 // compiler both take it, so that both choose the same for one budget.
 //
 //===----------------------------------------------------------------------===//

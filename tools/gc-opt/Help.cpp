@@ -14,9 +14,9 @@ namespace {
 
 /// In the order in which `--gc-train` runs them. A test finds what passes/Passes.td has besides.
 constexpr llvm::StringLiteral kPasses[] = {
-    "gc-check-model",   "gc-simplify",    "gc-inference",   "gc-autodiff",   "gc-optimizer",
-    "gc-accumulate",    "gc-expand",      "gc-fuse",        "gc-select-cpu", "gc-schedule",
-    "gc-rematerialize", "gc-plan-memory", "gc-check-memory"};
+    "gc-check-model", "gc-simplify",      "gc-inference",   "gc-autodiff",    "gc-optimizer",
+    "gc-accumulate",  "gc-expand",        "gc-fuse",        "gc-select-cpu",  "gc-schedule",
+    "gc-plan-step",   "gc-rematerialize", "gc-plan-memory", "gc-check-memory"};
 
 constexpr llvm::StringLiteral kBeginning = R"(gc-opt: passes on gc IR
 
@@ -32,7 +32,8 @@ examples:
 Passes run in the order in which they are given. Options of a pass are one argument:
 --gc-optimizer="kind=adam lr=0.001". What each pass requires and guarantees: docs/passes.md.
 
-passes, in the order in which --gc-train runs them (--gc-check-memory only proves the outcome):
+passes, in the order in which --gc-train runs them, up to --gc-plan-step; --gc-rematerialize and
+--gc-plan-memory are its two halves, and --gc-check-memory proves the outcome:
 )";
 
 constexpr llvm::StringLiteral kEnd = R"(
