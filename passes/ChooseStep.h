@@ -47,7 +47,8 @@ struct StepDecision {
 StepDecision chooseStep(std::vector<StepCandidate> &candidates, const MemoryWishes &wishes);
 
 /// Rewrites the candidate's module as the plan says and gives every byte its place: the arena has
-/// the size that was scored. Fails, with an error at the module, only where the house is wrong.
+/// the size that was scored. Fails, with an error at the module, only where the compiler itself is
+/// at fault.
 mlir::FailureOr<MemoryPlan> placeStep(StepCandidate &candidate, const RematPlan &plan,
                                       PlanMemoryOptions memory);
 

@@ -109,7 +109,7 @@ struct PlanStepPass : impl::PlanStepPassBase<PlanStepPass> {
     return success();
   }
 
-  bool missed = false; // the budget
+  bool missed = false; // whether it failed because the budget cannot be met
 };
 
 struct RematerializePass : impl::RematerializePassBase<RematerializePass> {
@@ -148,7 +148,7 @@ struct RematerializePass : impl::RematerializePassBase<RematerializePass> {
     return success();
   }
 
-  bool missed = false; // the budget
+  bool missed = false; // whether it failed because the budget cannot be met
 };
 
 } // namespace
