@@ -22,10 +22,10 @@ constexpr ElementType kTypes[] = {
     {"i32", "I32", 4, DType::DType_I32, nullptr},
     {"i64", "I64", 8, DType::DType_I64, nullptr},
     {"i8", "U8", 1, DType::DType_U8, nullptr},
+    {"f16", "F16", 2, DType::DType_F16, nullptr},
+    {"bf16", "BF16", 2, DType::DType_BF16, nullptr},
     // Weight files may have these beside what a model asks for.
     {"", "F64", 8, {}, convert<double>},
-    {"", "F16", 2, {}, nullptr},
-    {"", "BF16", 2, {}, nullptr},
     {"", "F8_E4M3", 1, {}, nullptr},
     {"", "F8_E5M2", 1, {}, nullptr},
     {"", "U64", 8, {}, nullptr},

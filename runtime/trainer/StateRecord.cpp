@@ -23,6 +23,9 @@ static std::string valueText(plan::DType dtype, const std::byte *at) {
     return fmt::format("{}", read<int64_t>(at));
   case plan::DType_U8:
     return fmt::format("{}", read<uint8_t>(at));
+  case plan::DType_F16:
+  case plan::DType_BF16:
+    return fmt::format("0x{:04x}", read<uint16_t>(at));
   }
   return "?";
 }

@@ -36,6 +36,8 @@ Result<VariableStore> VariableStore::create(const plan::Plan &plan, BufferAccess
     if (!type)
       return bad("has an unknown dtype");
     std::string dtype(type->safetensors);
+    if (dtype == "F16" || dtype == "BF16")
+      return bad("is " + dtype + ", which cannot be initialized yet");
 
     // The file's shape, or the inside one where the plan gives none.
     std::vector<int64_t> shape;

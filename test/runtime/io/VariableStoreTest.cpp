@@ -117,6 +117,19 @@ TEST(VariableStore, LoadsIntoTheInsideLayoutAndBack) {
     EXPECT_EQ(values[i], i);
 }
 
+// Nothing fills them yet; as floats they would end behind their buffers.
+TEST(VariableStore, RefusesHalfPrecision) {
+  for (plan::DType type : {plan::DType_F16, plan::DType_BF16}) {
+    SmallPlan small;
+    small.variable("w", small.buffer(type, {4}, 8), plan::VariableRole_Parameter, {4}, {}, {},
+                   plan::InitKind_Constant, 0);
+    auto store = VariableStore::create(small.finish(), small.access);
+    ASSERT_FALSE(store.ok());
+    EXPECT_NE(store.error().message.find("cannot be initialized yet"), std::string::npos)
+        << store.error().message;
+  }
+}
+
 TEST(VariableStore, InitialValuesDoNotDependOnTheLayout) {
   TestDirectory directory;
   SmallPlan permuted, plain;
