@@ -112,22 +112,23 @@ private:
   }
 
   void collect(const plan::Convolution &c) {
-    int result = c.accumulate() ? Read | Write : Write;
-    bool forward = c.direction() == plan::Direction_Forward;
-    bool weights = c.direction() == plan::Direction_BackwardWeights;
-    whole(c.src(), c.direction() == plan::Direction_BackwardData ? result : Read);
+    plan::Direction direction = c.spec()->direction();
+    int result = c.spec()->accumulate() ? Read | Write : Write;
+    bool weights = direction == plan::Direction_BackwardWeights;
+    whole(c.src(), direction == plan::Direction_BackwardData ? result : Read);
     whole(c.weights(), weights ? result : Read);
-    whole(c.dst(), forward ? result : Read);
+    whole(c.dst(), direction == plan::Direction_Forward ? result : Read);
     optional(c.bias(), weights ? result : Read);
     optional(c.residual(), Read | Pointwise);
     workspace(c.workspace());
   }
 
   void collect(const plan::MatMul &product) {
-    strided(*product.a(), product, product.a_strides(), product.m(), product.k(), Read);
-    strided(*product.b(), product, product.b_strides(), product.k(), product.n(), Read);
-    strided(*product.c(), product, product.c_strides(), product.m(), product.n(),
-            product.accumulate() ? Read | Write : Write);
+    const plan::MatMulSpec &spec = *product.spec();
+    strided(*product.a(), spec, spec.a_strides(), spec.m(), spec.k(), Read);
+    strided(*product.b(), spec, spec.b_strides(), spec.k(), spec.n(), Read);
+    strided(*product.c(), spec, spec.c_strides(), spec.m(), spec.n(),
+            spec.accumulate() ? Read | Write : Write);
     optional(product.bias(), Read);
     optional(product.residual(), Read | Pointwise);
     workspace(product.workspace());
@@ -135,7 +136,7 @@ private:
 
   // The bytes of a batched matrix, merged where they touch. Strides are in elements: batch
   // dimensions, rows, columns.
-  void strided(const plan::View &view, const plan::MatMul &product,
+  void strided(const plan::View &view, const plan::MatMulSpec &product,
                const flatbuffers::Vector<int64_t> *strides, int64_t rows, int64_t columns,
                int mode) {
     struct Dimension {

@@ -1,9 +1,9 @@
 //===- PlanBuilder.cpp - placed IR to a plan file -------------------------===//
 #include "compiler/PlanBuilder.h"
 #include "compiler/MemoryAtPeak.h"
+#include "compiler/target/PlanType.h"
 #include "passes/Accumulate.h"
 #include "passes/analysis/Dependence.h"
-#include "runtime/plan/ElementType.h"
 #include "runtime/plan/KernelLimits.h"
 #include "runtime/plan/PlanFile.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -12,14 +12,6 @@ using namespace mlir;
 
 namespace gc {
 namespace {
-
-// The plan's name of a tensor's element type, if plans have such buffers.
-std::optional<plan::DType> dtypeOf(Type type) {
-  std::string name;
-  llvm::raw_string_ostream(name) << cast<ShapedType>(type).getElementType();
-  const runtime::ElementType *element = runtime::elementTypeInIr(name);
-  return element ? element->dtype : std::nullopt;
-}
 
 class Builder {
 public:
@@ -64,7 +56,7 @@ private:
     b->name = buffer.name;
     b->kind = kindOf(buffer);
     if (buffer.type) {
-      std::optional<plan::DType> dtype = dtypeOf(buffer.type);
+      std::optional<plan::DType> dtype = planType(buffer.type);
       if (!dtype)
         return module.emitError("'")
                << buffer.name << "' is a " << buffer.type << ", which no plan can hold";

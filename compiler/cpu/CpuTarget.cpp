@@ -25,29 +25,18 @@ struct AttentionWorkspace {
 };
 } // namespace
 
-/// Bytes of scratch that a command needs, or an error text. The command has a bias and a residual
-/// where their indices are not -1.
+/// Bytes of scratch that a library call needs, or an error text.
 struct WorkspaceAnswer {
   int64_t bytes = 0;
   std::string error;
 };
 
-// The library's answer depends on the spec alone, which it takes from a plan's table.
-template <typename Table, typename Native>
-static WorkspaceAnswer ask(const Native &command, int threads) {
-  flatbuffers::FlatBufferBuilder builder;
-  builder.Finish(Table::Pack(builder, &command));
-  auto spec = runtime::cpu::specOf(*flatbuffers::GetRoot<Table>(builder.GetBufferPointer()));
+// For the spec of a convolution or product.
+static WorkspaceAnswer workspaceOf(const auto &spec, int threads) {
   auto bytes = runtime::cpu::workspaceBytes(spec, threads);
   if (!bytes)
     return {0, bytes.error().message};
   return {static_cast<int64_t>(*bytes), ""};
-}
-static WorkspaceAnswer workspaceOf(const plan::ConvolutionT &command, int threads) {
-  return ask<plan::Convolution>(command, threads);
-}
-static WorkspaceAnswer workspaceOf(const plan::MatMulT &command, int threads) {
-  return ask<plan::MatMul>(command, threads);
 }
 
 static FailureOr<int64_t> answer(Operation *op, const WorkspaceAnswer &answer) {
@@ -97,7 +86,7 @@ static FailureOr<AttentionWorkspace> attentionWorkspace(Operation *op, int threa
   parts.scoreGradient = isa<AttentionOp>(op) ? 0 : parts.scores;
   for (const AttentionShape &chunk : {chunks.front(), chunks.back()})
     for (const plan::MatMulT &product : attentionProducts(op, chunk)) {
-      FailureOr<int64_t> bytes = answer(op, workspaceOf(product, threads));
+      FailureOr<int64_t> bytes = answer(op, workspaceOf(*product.spec, threads));
       if (failed(bytes))
         return failure();
       parts.products = std::max(parts.products, *bytes);
@@ -108,9 +97,9 @@ static FailureOr<AttentionWorkspace> attentionWorkspace(Operation *op, int threa
 FailureOr<int64_t> CpuTarget::workspaceBytes(Operation *op, bool) {
   if (isNothing(op))
     return 0;
-  if (auto convolution = convolutionCommand(op))
+  if (auto convolution = convolutionSpec(op))
     return answer(op, workspaceOf(*convolution, threads));
-  if (auto product = matMulCommand(op))
+  if (auto product = matMulSpec(op))
     return answer(op, workspaceOf(*product, threads));
   if (isa<AttentionOp, AttentionGradOp>(op)) {
     FailureOr<AttentionWorkspace> parts = attentionWorkspace(op, threads);
@@ -126,9 +115,9 @@ FailureOr<int64_t> CpuTarget::workspaceBytes(Operation *op, bool) {
 // The workspace that the library needs for the op; nothing where no library runs it.
 static std::optional<int64_t> libraryWorkspace(Operation *op, int threads) {
   WorkspaceAnswer answer{0, "no library runs it"};
-  if (auto convolution = convolutionCommand(op))
+  if (auto convolution = convolutionSpec(op))
     answer = workspaceOf(*convolution, threads);
-  else if (auto product = matMulCommand(op))
+  else if (auto product = matMulSpec(op))
     answer = workspaceOf(*product, threads);
   return answer.error.empty() ? std::optional(answer.bytes) : std::nullopt;
 }
@@ -215,12 +204,10 @@ LogicalResult CpuTarget::lower(Operation *op, bool, const OpBuffers &buffers, Pa
   if (isNothing(op))
     return success();
   CommandWriter writer(op, buffers, commands);
-  if (auto convolution = convolutionCommand(op)) {
-    bind(*convolution, op, buffers);
-    writer.add(std::move(*convolution));
-  } else if (auto product = matMulCommand(op)) {
-    bind(*product, op, buffers);
-    writer.add(std::move(*product));
+  if (auto convolution = convolutionSpec(op)) {
+    writer.add(bind(std::move(*convolution), op, buffers));
+  } else if (auto product = matMulSpec(op)) {
+    writer.add(bind(std::move(*product), op, buffers));
   } else if (isa<AttentionOp, AttentionGradOp>(op)) {
     lowerAttention(op, buffers, partOf, writer);
   } else {

@@ -32,7 +32,7 @@ FailureOr<int64_t> CudaTarget::workspaceBytes(Operation *op, bool lean) {
 }
 
 bool CudaTarget::prefersAccumulating(Operation *op, AccumulateProductOp accumulating, bool lean) {
-  if (!convolutionCommand(accumulating) && !matMulCommand(accumulating))
+  if (!convolutionSpec(accumulating) && !matMulSpec(accumulating))
     return false;
   // Generated products can always add to an accumulator; a library may not be able to.
   if (library.find(op, lean) && !library.find(accumulating, lean))

@@ -14,49 +14,6 @@ constexpr kernels::ArgumentAccess reads{true, false}, writes{false, true}, both{
 /// Which buffer of the op has a role.
 using Roles = llvm::StringMap<LibraryOp::Binding>;
 
-GraphActivation activationOf(plan::Activation activation) {
-  switch (activation) {
-  case plan::Activation_None:
-    return GraphActivation::None;
-  case plan::Activation_Relu:
-    return GraphActivation::Relu;
-  case plan::Activation_Gelu:
-    return GraphActivation::Gelu;
-  }
-  llvm_unreachable("all activations are handled");
-}
-
-ConvolutionGraph graphOf(const plan::ConvolutionT &c) {
-  ConvolutionGraph graph;
-  graph.direction = c.direction == plan::Direction_Forward ? ConvolutionGraph::Direction::Forward
-                    : c.direction == plan::Direction_BackwardData
-                        ? ConvolutionGraph::Direction::Data
-                        : ConvolutionGraph::Direction::Weights;
-  graph.batch = c.batch, graph.inH = c.in_h, graph.inW = c.in_w, graph.inC = c.in_c;
-  graph.outH = c.out_h, graph.outW = c.out_w, graph.outC = c.out_c;
-  graph.kernelH = c.kernel_h, graph.kernelW = c.kernel_w;
-  graph.strideH = c.stride_h, graph.strideW = c.stride_w;
-  graph.padH = c.pad_h, graph.padW = c.pad_w;
-  graph.bias = c.bias >= 0 && c.direction == plan::Direction_Forward;
-  graph.residual = c.residual >= 0;
-  graph.activation = activationOf(c.activation);
-  graph.accumulate = c.accumulate;
-  return graph;
-}
-
-ProductGraph graphOf(const plan::MatMulT &p) {
-  ProductGraph graph;
-  graph.batch = p.batch;
-  graph.m = p.m, graph.n = p.n, graph.k = p.k;
-  graph.aStrides = p.a_strides, graph.bStrides = p.b_strides, graph.cStrides = p.c_strides;
-  graph.scale = p.scale;
-  graph.bias = p.bias >= 0;
-  graph.residual = p.residual >= 0;
-  graph.activation = activationOf(p.activation);
-  graph.accumulate = p.accumulate;
-  return graph;
-}
-
 PoolGraph averageGraph(const kernels::PoolWindows &w, bool backward) {
   PoolGraph graph;
   graph.kind = PoolGraph::Kind::Average;
@@ -90,7 +47,7 @@ struct ProductOp {
   kernels::ArgumentAccess access() const { return accumulates ? both : writes; }
 };
 
-Roles rolesOf(Operation *given, const plan::ConvolutionT &c) {
+Roles rolesOf(Operation *given, const plan::ConvolutionSpecT &c) {
   ProductOp product(given);
   Roles roles;
   switch (c.direction) {
@@ -119,7 +76,7 @@ Roles rolesOf(Operation *given, const plan::ConvolutionT &c) {
   return roles;
 }
 
-Roles rolesOf(Operation *given, const plan::MatMulT &) {
+Roles rolesOf(Operation *given, const plan::MatMulSpecT &) {
   ProductOp product(given);
   bool gradientFirst = isa<LinearGradWeightOp>(product.op); // dW = dy^T x, operands are x, dy
   Roles roles;
@@ -206,14 +163,18 @@ LibraryOps::Answer LibraryOps::ask(Operation *op) {
     answer.op = bound(std::move(*planned.plan), roles);
     answer.leanest = bound(std::move(leanest), roles);
   };
-  if (auto convolution = convolutionCommand(op)) {
-    take(planner->plan(graphOf(*convolution)), rolesOf(op, *convolution));
+  if (auto convolution = convolutionSpec(op)) {
+    // The library does not sum the bias's gradient: a kernel of ours follows it.
+    bool needsBiasGradient =
+        convolution->direction == plan::Direction_BackwardWeights && convolution->bias;
+    plan::ConvolutionSpecT asked = *convolution;
+    asked.bias = asked.bias && !needsBiasGradient;
+    take(planner->plan(asked), rolesOf(op, asked));
     for (std::optional<LibraryOp> *call : {&answer.op, &answer.leanest})
       if (*call)
-        (*call)->needsBiasGradient =
-            convolution->direction == plan::Direction_BackwardWeights && convolution->bias >= 0;
-  } else if (auto product = matMulCommand(op)) {
-    take(planner->plan(graphOf(*product)), rolesOf(op, *product));
+        (*call)->needsBiasGradient = needsBiasGradient;
+  } else if (auto product = matMulSpec(op)) {
+    take(planner->plan(*product), rolesOf(op, *product));
   } else if (isa<AttentionOp, AttentionGradOp>(op)) {
     AttentionShape shape = attentionShape(op);
     AttentionGraph graph;

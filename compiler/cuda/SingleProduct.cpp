@@ -16,32 +16,35 @@ std::optional<BufferUse> maybe(GpuKernels &kernels, int32_t buffer, int64_t elem
 }
 
 void add(GpuKernels &kernels, const plan::MatMulT &p) {
-  size_t dims = p.batch.size();
+  const plan::MatMulSpecT &spec = *p.spec;
+  size_t dims = spec.batch.size();
   auto last = [&](const std::vector<int64_t> &strides, int64_t rows, int64_t columns) {
     int64_t index = (rows - 1) * strides[dims] + (columns - 1) * strides[dims + 1];
     for (size_t i = 0; i < dims; ++i)
-      index += (p.batch[i] - 1) * strides[i];
+      index += (spec.batch[i] - 1) * strides[i];
     return index;
   };
   auto use = [&](const plan::View &view, int64_t lastIndex) {
     return kernels.plain(int(view.buffer()), {int64_t(view.offset()) + lastIndex + 1});
   };
-  int64_t lastOfC = last(p.c_strides, p.m, p.n);
-  ProductKernel product = matrixProduct(p);
-  product.a = use(*p.a, last(p.a_strides, p.m, p.k));
-  product.b = use(*p.b, last(p.b_strides, p.k, p.n));
+  int64_t lastOfC = last(spec.c_strides, spec.m, spec.n);
+  ProductKernel product =
+      matrixProduct(spec, {int64_t(p.a->offset()), int64_t(p.b->offset()), int64_t(p.c->offset())});
+  product.a = use(*p.a, last(spec.a_strides, spec.m, spec.k));
+  product.b = use(*p.b, last(spec.b_strides, spec.k, spec.n));
   product.c = use(*p.c, lastOfC);
-  product.bias = maybe(kernels, p.bias, p.n);
+  product.bias = maybe(kernels, p.bias, spec.n);
   product.residual = maybe(kernels, p.residual, lastOfC + 1);
   addProduct(kernels, product);
 }
 
 void add(GpuKernels &kernels, const plan::ConvolutionT &c) {
-  int64_t outputs = c.batch * c.out_h * c.out_w * c.out_c;
-  addConvolution(kernels, c,
-                 {kernels.plain(int(c.src), {c.batch * c.in_h * c.in_w * c.in_c}),
-                  kernels.plain(int(c.weights), {c.out_c * c.kernel_h * c.kernel_w * c.in_c}),
-                  kernels.plain(int(c.dst), {outputs}), maybe(kernels, c.bias, c.out_c),
+  const plan::ConvolutionSpecT &s = *c.spec;
+  int64_t outputs = s.batch * s.out_h * s.out_w * s.out_c;
+  addConvolution(kernels, s,
+                 {kernels.plain(int(c.src), {s.batch * s.in_h * s.in_w * s.in_c}),
+                  kernels.plain(int(c.weights), {s.out_c * s.kernel_h * s.kernel_w * s.in_c}),
+                  kernels.plain(int(c.dst), {outputs}), maybe(kernels, c.bias, s.out_c),
                   maybe(kernels, c.residual, outputs)});
 }
 
@@ -56,6 +59,9 @@ int64_t measure(const auto &command) {
 CompiledProduct compile(const auto &command, const DeviceModel &device) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
   CompiledProduct result;
+  result.error = whyNoKernel(*command.spec);
+  if (!result.error.empty())
+    return result;
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
     result.error += (result.error.empty() ? "" : "\n") + diagnostic.str();
     return success();

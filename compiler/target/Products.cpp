@@ -1,5 +1,6 @@
 //===- Products.cpp - gc products as commands -----------------------------===//
 #include "compiler/target/Products.h"
+#include "compiler/target/PlanType.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
 
@@ -26,51 +27,66 @@ static plan::Activation planActivation(Activation activation) {
 // Convolutions
 //===----------------------------------------------------------------------===//
 
-static plan::ConvolutionT convolution(plan::Direction direction, Value input, Value filter,
-                                      Value output, ArrayRef<int64_t> strides,
-                                      ArrayRef<int64_t> padding) {
+using MaybeConvolution = std::optional<plan::ConvolutionSpecT>;
+
+// None where plans have no name for the type.
+static MaybeConvolution convolution(plan::Direction direction, Value input, Value filter,
+                                    Value output, ArrayRef<int64_t> strides,
+                                    ArrayRef<int64_t> padding) {
   auto in = shapeOf(input), kernel = shapeOf(filter), out = shapeOf(output);
-  plan::ConvolutionT c;
-  c.direction = direction;
-  c.batch = in[0], c.in_h = in[1], c.in_w = in[2], c.in_c = in[3];
-  c.out_h = out[1], c.out_w = out[2], c.out_c = out[3];
-  c.kernel_h = kernel[1], c.kernel_w = kernel[2];
-  c.stride_h = strides[0], c.stride_w = strides[1];
-  c.pad_h = padding[0], c.pad_w = padding[1];
-  return c;
+  std::optional<plan::DType> type = planType(input.getType());
+  if (!type)
+    return std::nullopt;
+  plan::ConvolutionSpecT s;
+  s.direction = direction;
+  s.type = *type;
+  s.batch = in[0], s.in_h = in[1], s.in_w = in[2], s.in_c = in[3];
+  s.out_h = out[1], s.out_w = out[2], s.out_c = out[3];
+  s.kernel_h = kernel[1], s.kernel_w = kernel[2];
+  s.stride_h = strides[0], s.stride_w = strides[1];
+  s.pad_h = padding[0], s.pad_w = padding[1];
+  return s;
 }
 
-// The command of the product inside a gc.accumulate_product, which adds to the accumulator.
-template <typename Command>
-static std::optional<Command> accumulating(std::optional<Command> command) {
-  if (command)
-    command->accumulate = true;
-  return command;
+// What comes after the sum.
+template <typename Spec, typename Op>
+static std::optional<Spec> withEpilogue(std::optional<Spec> spec, Op op) {
+  if (spec) {
+    spec->activation = planActivation(op.getActivation());
+    spec->bias = bool(op.getBias());
+    spec->residual = bool(op.getResidual());
+  }
+  return spec;
 }
 
-std::optional<plan::ConvolutionT> convolutionCommand(Operation *op) {
-  return llvm::TypeSwitch<Operation *, std::optional<plan::ConvolutionT>>(op)
+// The spec of the product inside a gc.accumulate_product, which adds to the accumulator.
+template <typename Spec> static std::optional<Spec> accumulating(std::optional<Spec> spec) {
+  if (spec)
+    spec->accumulate = true;
+  return spec;
+}
+
+MaybeConvolution convolutionSpec(Operation *op) {
+  return llvm::TypeSwitch<Operation *, MaybeConvolution>(op)
       .Case([](Conv2dOp conv) {
-        auto c = convolution(plan::Direction_Forward, conv.getInput(), conv.getFilter(),
-                             conv.getOutput(), conv.getStrides(), conv.getPadding());
-        c.activation = planActivation(conv.getActivation());
-        c.bias = conv.getBias() ? 0 : -1;
-        c.residual = conv.getResidual() ? 0 : -1;
-        return c;
+        return withEpilogue(convolution(plan::Direction_Forward, conv.getInput(), conv.getFilter(),
+                                        conv.getOutput(), conv.getStrides(), conv.getPadding()),
+                            conv);
       })
       .Case([](AccumulateProductOp product) {
-        return accumulating(convolutionCommand(product.getProduct()));
+        return accumulating(convolutionSpec(product.getProduct()));
       })
       .Case([](Conv2dGradInputOp conv) {
         return convolution(plan::Direction_BackwardData, conv.getInputGradient(), conv.getFilter(),
                            conv.getGradient(), conv.getStrides(), conv.getPadding());
       })
       .Case([](Conv2dGradFilterOp conv) {
-        auto c =
+        MaybeConvolution spec =
             convolution(plan::Direction_BackwardWeights, conv.getInput(), conv.getFilterGradient(),
                         conv.getGradient(), conv.getStrides(), conv.getPadding());
-        c.bias = conv.getBiasGradient() ? 0 : -1;
-        return c;
+        if (spec)
+          spec->bias = bool(conv.getBiasGradient());
+        return spec;
       })
       .Default([](Operation *) { return std::nullopt; });
 }
@@ -81,20 +97,24 @@ std::optional<plan::ConvolutionT> convolutionCommand(Operation *op) {
 
 using Strides = std::vector<int64_t>;
 
-static plan::MatMulT product(std::vector<int64_t> batch, int64_t m, int64_t n, int64_t k, Strides a,
-                             Strides b, Strides c) {
-  plan::MatMulT p;
-  p.batch = std::move(batch);
-  p.m = m, p.n = n, p.k = k;
-  p.a_strides = std::move(a), p.b_strides = std::move(b), p.c_strides = std::move(c);
-  p.a = std::make_unique<plan::View>(0, 0);
-  p.b = std::make_unique<plan::View>(0, 0);
-  p.c = std::make_unique<plan::View>(0, 0);
-  return p;
+using MaybeProduct = std::optional<plan::MatMulSpecT>;
+
+// None where plans have no name for the type.
+static MaybeProduct product(std::optional<plan::DType> type, std::vector<int64_t> batch, int64_t m,
+                            int64_t n, int64_t k, Strides a, Strides b, Strides c) {
+  if (!type)
+    return std::nullopt;
+  plan::MatMulSpecT s;
+  s.type = *type;
+  s.batch = std::move(batch);
+  s.m = m, s.n = n, s.k = k;
+  s.a_strides = std::move(a), s.b_strides = std::move(b), s.c_strides = std::move(c);
+  return s;
 }
 
-static plan::MatMulT batchedProduct(MatmulOp op) {
-  auto lhs = shapeOf(op.getLhs()), rhs = shapeOf(op.getRhs()), out = shapeOf(op.getOutput());
+static MaybeProduct batchedProduct(MatmulOp op) {
+  std::optional<plan::DType> type = planType(op.getLhs().getType());
+  auto lhs = shapeOf(op.getLhs()), out = shapeOf(op.getOutput());
   size_t rank = out.size();
   int64_t m = out[rank - 2], n = out[rank - 1];
   int64_t k = lhs[rank - (op.getTransposeLhs() ? 2 : 1)];
@@ -102,37 +122,36 @@ static plan::MatMulT batchedProduct(MatmulOp op) {
   Strides b = op.getTransposeRhs() ? Strides{1, k} : Strides{n, 1};
   Strides c{n, 1};
   if (rank == 2)
-    return product({}, m, n, k, a, b, c);
+    return product(type, {}, m, n, k, a, b, c);
   int64_t batch = elementCount(op.getOutput().getType()) / (m * n);
   a.insert(a.begin(), m * k);
   b.insert(b.begin(), k * n);
   c.insert(c.begin(), m * n);
-  return product({batch}, m, n, k, a, b, c);
+  return product(type, {batch}, m, n, k, a, b, c);
 }
 
-std::optional<plan::MatMulT> matMulCommand(Operation *op) {
-  return llvm::TypeSwitch<Operation *, std::optional<plan::MatMulT>>(op)
+MaybeProduct matMulSpec(Operation *op) {
+  return llvm::TypeSwitch<Operation *, MaybeProduct>(op)
       .Case([](LinearOp linear) {
         int64_t n = shapeOf(linear.getWeight())[0], k = shapeOf(linear.getWeight())[1];
         int64_t m = elementCount(linear.getInput().getType()) / k;
-        auto p = product({}, m, n, k, {k, 1}, {1, k}, {n, 1});
-        p.activation = planActivation(linear.getActivation());
-        p.bias = linear.getBias() ? 0 : -1;
-        p.residual = linear.getResidual() ? 0 : -1;
-        return p;
+        return withEpilogue(
+            product(planType(linear.getInput().getType()), {}, m, n, k, {k, 1}, {1, k}, {n, 1}),
+            linear);
       })
       .Case([](AccumulateProductOp product) {
-        return accumulating(matMulCommand(product.getProduct()));
+        return accumulating(matMulSpec(product.getProduct()));
       })
       .Case([](LinearGradInputOp linear) {
         int64_t n = shapeOf(linear.getWeight())[0], k = shapeOf(linear.getWeight())[1];
         int64_t m = elementCount(linear.getGradient().getType()) / n;
-        return product({}, m, k, n, {n, 1}, {k, 1}, {k, 1});
+        return product(planType(linear.getGradient().getType()), {}, m, k, n, {n, 1}, {k, 1},
+                       {k, 1});
       })
       .Case([](LinearGradWeightOp linear) {
         int64_t n = shapeOf(linear.getGradient()).back(), k = shapeOf(linear.getInput()).back();
         int64_t m = elementCount(linear.getInput().getType()) / k;
-        return product({}, n, k, m, {1, n}, {k, 1}, {k, 1});
+        return product(planType(linear.getInput().getType()), {}, n, k, m, {1, n}, {k, 1}, {k, 1});
       })
       .Case([](MatmulOp matmul) { return batchedProduct(matmul); })
       .Default([](Operation *) { return std::nullopt; });
@@ -162,10 +181,11 @@ static OpBuffers buffersOfProduct(Operation *&op, const OpBuffers &given) {
   return buffers;
 }
 
-void bind(plan::ConvolutionT &c, Operation *op, const OpBuffers &given) {
+plan::ConvolutionT bind(plan::ConvolutionSpecT spec, Operation *op, const OpBuffers &given) {
   OpBuffers b = buffersOfProduct(op, given);
+  plan::ConvolutionT c;
   c.workspace = b.workspace;
-  switch (c.direction) {
+  switch (spec.direction) {
   case plan::Direction_Forward: {
     auto conv = cast<Conv2dOp>(op);
     c.src = b.operands[0], c.weights = b.operands[1], c.dst = b.results[0];
@@ -181,19 +201,31 @@ void bind(plan::ConvolutionT &c, Operation *op, const OpBuffers &given) {
     c.bias = b.results.size() > 1 ? static_cast<int32_t>(b.results[1]) : -1;
     break;
   }
+  c.spec = std::make_unique<plan::ConvolutionSpecT>(std::move(spec));
+  return c;
 }
 
-void bind(plan::MatMulT &p, Operation *op, const OpBuffers &given) {
+// The command on views of its operands.
+static plan::MatMulT command(plan::MatMulSpecT spec, plan::View a, plan::View b, plan::View c) {
+  plan::MatMulT p;
+  p.spec = std::make_unique<plan::MatMulSpecT>(std::move(spec));
+  p.a = std::make_unique<plan::View>(a);
+  p.b = std::make_unique<plan::View>(b);
+  p.c = std::make_unique<plan::View>(c);
+  return p;
+}
+
+plan::MatMulT bind(plan::MatMulSpecT spec, Operation *op, const OpBuffers &given) {
   OpBuffers b = buffersOfProduct(op, given);
-  p.workspace = b.workspace;
   bool gradientFirst = isa<LinearGradWeightOp>(op); // dW = dy^T x, operands are x, dy
-  *p.a = plan::View(b.operands[gradientFirst ? 1 : 0], 0);
-  *p.b = plan::View(b.operands[gradientFirst ? 0 : 1], 0);
-  *p.c = plan::View(b.results[0], 0);
+  plan::MatMulT p = command(std::move(spec), {b.operands[gradientFirst ? 1 : 0], 0},
+                            {b.operands[gradientFirst ? 0 : 1], 0}, {b.results[0], 0});
+  p.workspace = b.workspace;
   if (auto linear = dyn_cast<LinearOp>(op)) {
     p.bias = bufferOf(b, op, linear.getBias());
     p.residual = bufferOf(b, op, linear.getResidual());
   }
+  return p;
 }
 
 //===----------------------------------------------------------------------===//
@@ -228,11 +260,12 @@ static Strides scores(const AttentionShape &s, bool transposed = false) {
 static plan::MatMulT headProduct(const AttentionShape &s, int64_t n, int64_t k, Strides a,
                                  Strides b, Strides c, plan::View av, plan::View bv, plan::View cv,
                                  bool scaled) {
-  auto p = product({s.batch, s.heads}, s.sequence, n, k, std::move(a), std::move(b), std::move(c));
-  *p.a = av, *p.b = bv, *p.c = cv;
+  // Attention is f32 in the dialect, and so are its scores.
+  MaybeProduct spec = product(plan::DType_F32, {s.batch, s.heads}, s.sequence, n, k, std::move(a),
+                              std::move(b), std::move(c));
   if (scaled)
-    p.scale = static_cast<float>(1 / std::sqrt(static_cast<double>(s.headSize)));
-  return p;
+    spec->scale = static_cast<float>(1 / std::sqrt(static_cast<double>(s.headSize)));
+  return command(std::move(*spec), av, bv, cv);
 }
 static uint64_t keys(const AttentionShape &s) { return s.width(); }
 static uint64_t values(const AttentionShape &s) { return 2 * s.width(); }

@@ -1,7 +1,7 @@
 //===- Products.h - gc products as commands ---------------------*- C++ -*-===//
 //
-// Convolutions and matrix products in the plan's own terms: what a target calls a library with, or
-// generates a kernel for.
+// Convolutions and matrix products in the plan's own terms: what a target asks a library for, or
+// generates a kernel for, and the command that says where.
 //
 //===----------------------------------------------------------------------===//
 #ifndef GC_COMPILER_TARGET_PRODUCTS_H
@@ -11,14 +11,14 @@
 
 namespace gc {
 
-/// The command that a convolution or its gradients becomes, buffers left open; none for other ops.
-std::optional<plan::ConvolutionT> convolutionCommand(mlir::Operation *op);
-/// The command that a product of matrices becomes, buffers left open; none for other ops.
-std::optional<plan::MatMulT> matMulCommand(mlir::Operation *op);
+/// What a convolution or its gradients computes; none for other ops.
+std::optional<plan::ConvolutionSpecT> convolutionSpec(mlir::Operation *op);
+/// What a product of matrices computes; none for other ops.
+std::optional<plan::MatMulSpecT> matMulSpec(mlir::Operation *op);
 
-/// Gives a command the buffers of its op.
-void bind(plan::ConvolutionT &command, mlir::Operation *op, const OpBuffers &buffers);
-void bind(plan::MatMulT &command, mlir::Operation *op, const OpBuffers &buffers);
+/// The command that computes it, on the buffers of the op.
+plan::ConvolutionT bind(plan::ConvolutionSpecT spec, mlir::Operation *op, const OpBuffers &buffers);
+plan::MatMulT bind(plan::MatMulSpecT spec, mlir::Operation *op, const OpBuffers &buffers);
 
 /// The products inside attention, in the order in which they run. Views name buffers by role.
 enum AttentionBuffer : uint32_t { Qkv, Output, Scores, OutputGradient, ScoreGradient, QkvGradient };

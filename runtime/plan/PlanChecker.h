@@ -77,6 +77,10 @@ private:
   bool checkConvolution(const gc::plan::Convolution &c);
   bool checkMatMul(const gc::plan::MatMul &m);
   bool checkCopy(const gc::plan::Copy &copy);
+  /// What a convolution or product is computed in.
+  bool checkTypes(gc::plan::DType type, gc::plan::DType accumulator);
+  /// A command has an optional buffer exactly if its spec has it.
+  bool checkOptional(bool expected, int32_t index, const char *role);
   bool inRange(int64_t index, const char *role);
   bool holds(int64_t index, uint64_t needed, const char *role);
   bool optionalHolds(int32_t index, uint64_t needed, const char *role) {

@@ -108,23 +108,49 @@ bool PlanChecker::checkCommand(const Command &command) {
   }
 }
 
+/// A name that errors can have for a type, known or not.
+static std::string nameOf(DType type) {
+  const ElementType *known = elementTypeOf(type);
+  return known ? std::string(known->mlir) : "unknown type " + std::to_string(int(type));
+}
+
+bool PlanChecker::checkTypes(DType type, DType accumulator) {
+  if (type == DType_F32 && accumulator == DType_F32)
+    return true;
+  return fail("computes " + nameOf(type) + " with sums in " + nameOf(accumulator) +
+              "; only f32 is supported yet");
+}
+
+bool PlanChecker::checkOptional(bool expected, int32_t index, const char *role) {
+  if (expected == (index != -1))
+    return true;
+  return fail(std::string("its spec ") + (expected ? "has a " : "has no ") + role +
+              ", its buffers say otherwise");
+}
+
 bool PlanChecker::checkConvolution(const Convolution &c) {
-  if (c.direction() > Direction_MAX || c.activation() > Activation_MAX)
+  const ConvolutionSpec &s = *c.spec();
+  if (s.direction() > Direction_MAX || s.activation() > Activation_MAX)
     return fail("unknown direction or activation");
-  for (int64_t n : {c.batch(), c.in_h(), c.in_w(), c.in_c(), c.out_h(), c.out_w(), c.out_c(),
-                    c.kernel_h(), c.kernel_w(), c.stride_h(), c.stride_w()})
+  if (!checkTypes(s.type(), s.accumulator()))
+    return false;
+  if (s.groups() != 1 || s.dilation_h() != 1 || s.dilation_w() != 1)
+    return fail("has " + std::to_string(s.groups()) + " groups and a dilation of " +
+                std::to_string(s.dilation_h()) + " x " + std::to_string(s.dilation_w()) +
+                "; only 1 is supported yet");
+  for (int64_t n : {s.batch(), s.in_h(), s.in_w(), s.in_c(), s.out_h(), s.out_w(), s.out_c(),
+                    s.kernel_h(), s.kernel_w(), s.stride_h(), s.stride_w()})
     if (n < 1 || n > kMaxSize)
       return fail("a size of " + std::to_string(n) + " is not possible");
-  for (int64_t n : {c.kernel_h(), c.kernel_w(), c.stride_h(), c.stride_w()})
+  for (int64_t n : {s.kernel_h(), s.kernel_w(), s.stride_h(), s.stride_w()})
     if (n > kMaxWindow)
       return fail("a kernel or stride of " + std::to_string(n) + " is not possible");
-  if (!geometry(c.in_h(), c.out_h(), c.kernel_h(), c.stride_h(), c.pad_h()) ||
-      !geometry(c.in_w(), c.out_w(), c.kernel_w(), c.stride_w(), c.pad_w()))
+  if (!geometry(s.in_h(), s.out_h(), s.kernel_h(), s.stride_h(), s.pad_h()) ||
+      !geometry(s.in_w(), s.out_w(), s.kernel_w(), s.stride_w(), s.pad_w()))
     return fail("output size does not follow from input, kernel, stride and padding");
-  if (c.direction() != Direction_Forward &&
-      (c.activation() != Activation_None || c.residual() != -1))
+  if (s.direction() != Direction_Forward && (s.activation() != Activation_None || s.residual()))
     return fail("activation and residual belong to the forward direction");
-  if (c.direction() == Direction_BackwardData && c.bias() != -1)
+  if (s.direction() == Direction_BackwardData && s.bias())
     return fail("the data gradient has no bias");
   auto product = [](std::initializer_list<int64_t> sizes) {
     uint64_t n = 1;
@@ -132,44 +158,50 @@ bool PlanChecker::checkConvolution(const Convolution &c) {
       n = multiply(n, static_cast<uint64_t>(size));
     return n;
   };
-  uint64_t out = product({c.batch(), c.out_h(), c.out_w(), c.out_c()});
-  return holds(c.src(), product({c.batch(), c.in_h(), c.in_w(), c.in_c()}), "src") &&
-         holds(c.weights(), product({c.out_c(), c.kernel_h(), c.kernel_w(), c.in_c()}),
+  uint64_t out = product({s.batch(), s.out_h(), s.out_w(), s.out_c()});
+  return checkOptional(s.bias(), c.bias(), "bias") &&
+         checkOptional(s.residual(), c.residual(), "residual") &&
+         holds(c.src(), product({s.batch(), s.in_h(), s.in_w(), s.in_c()}), "src") &&
+         holds(c.weights(), product({s.out_c(), s.kernel_h(), s.kernel_w(), s.in_c()}),
                "weights") &&
          holds(c.dst(), out, "dst") &&
-         optionalHolds(c.bias(), static_cast<uint64_t>(c.out_c()), "bias") &&
+         optionalHolds(c.bias(), static_cast<uint64_t>(s.out_c()), "bias") &&
          optionalHolds(c.residual(), out, "residual") &&
          checkWorkspace(c.workspace(), {c.src(), c.weights(), c.dst(), c.bias(), c.residual()});
 }
 
 bool PlanChecker::checkMatMul(const MatMul &mm) {
-  if (mm.activation() > Activation_MAX)
+  const MatMulSpec &s = *mm.spec();
+  if (s.activation() > Activation_MAX)
     return fail("unknown activation");
-  size_t dims = count(mm.batch()) + 2;
+  if (!checkTypes(s.type(), s.accumulator()))
+    return false;
+  size_t dims = count(s.batch()) + 2;
   if (dims > 6)
     return fail("more than 4 batch dimensions");
-  if (count(mm.a_strides()) != dims || count(mm.b_strides()) != dims ||
-      count(mm.c_strides()) != dims)
+  if (count(s.a_strides()) != dims || count(s.b_strides()) != dims || count(s.c_strides()) != dims)
     return fail("a, b and c need " + std::to_string(dims) + " strides each");
-  for (int64_t n : {mm.m(), mm.n(), mm.k()})
+  for (int64_t n : {s.m(), s.n(), s.k()})
     if (n < 1 || n > kMaxSize)
       return fail("a size of " + std::to_string(n) + " is not possible");
   for (size_t i = 0; i < dims; ++i) {
-    int64_t size = i + 2 < dims ? mm.batch()->Get(i) : i + 2 == dims ? mm.m() : mm.n();
-    if (mm.c_strides()->Get(i) == 0 && size > 1)
+    int64_t size = i + 2 < dims ? s.batch()->Get(i) : i + 2 == dims ? s.m() : s.n();
+    if (s.c_strides()->Get(i) == 0 && size > 1)
       return fail("c has a stride of 0: its elements would be written twice");
   }
   // Without this, nothing in the plan would bound the work.
-  if (mm.k() > 1 && (mm.a_strides()->Get(dims - 1) == 0 || mm.b_strides()->Get(dims - 2) == 0))
+  if (s.k() > 1 && (s.a_strides()->Get(dims - 1) == 0 || s.b_strides()->Get(dims - 2) == 0))
     return fail("a or b has a stride of 0 along the sum");
-  uint64_t cEnd = extent(mm.batch(), *mm.c_strides(), mm.m(), mm.n(), mm.c()->offset());
-  uint64_t residualEnd = extent(mm.batch(), *mm.c_strides(), mm.m(), mm.n(), 0);
-  return holds(mm.a()->buffer(),
-               extent(mm.batch(), *mm.a_strides(), mm.m(), mm.k(), mm.a()->offset()), "a") &&
-         holds(mm.b()->buffer(),
-               extent(mm.batch(), *mm.b_strides(), mm.k(), mm.n(), mm.b()->offset()), "b") &&
+  uint64_t cEnd = extent(s.batch(), *s.c_strides(), s.m(), s.n(), mm.c()->offset());
+  uint64_t residualEnd = extent(s.batch(), *s.c_strides(), s.m(), s.n(), 0);
+  return checkOptional(s.bias(), mm.bias(), "bias") &&
+         checkOptional(s.residual(), mm.residual(), "residual") &&
+         holds(mm.a()->buffer(), extent(s.batch(), *s.a_strides(), s.m(), s.k(), mm.a()->offset()),
+               "a") &&
+         holds(mm.b()->buffer(), extent(s.batch(), *s.b_strides(), s.k(), s.n(), mm.b()->offset()),
+               "b") &&
          holds(mm.c()->buffer(), cEnd, "c") &&
-         optionalHolds(mm.bias(), static_cast<uint64_t>(mm.n()), "bias") &&
+         optionalHolds(mm.bias(), static_cast<uint64_t>(s.n()), "bias") &&
          optionalHolds(mm.residual(), residualEnd, "residual") &&
          checkWorkspace(mm.workspace(), {mm.a()->buffer(), mm.b()->buffer(), mm.c()->buffer(),
                                          mm.bias(), mm.residual()});

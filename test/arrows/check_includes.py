@@ -35,7 +35,7 @@ RULES = {
     "compiler/cuda/grids": (("dialects/", "compiler/language/", "compiler/target/Products.h",
                              "runtime/plan/"), True),
     "compiler/cuda/ptx": (("compiler/lowering/", "compiler/cuda/DeviceModel.h"), True),
-    "compiler/cuda/library": (("compiler/cuda/DeviceModel.h",), False),
+    "compiler/cuda/library": (("compiler/cuda/DeviceModel.h", "runtime/plan/"), False),
     "compiler/cuda/shim": ((), False),
 
     # Files directly in runtime/ are there for all of its folders but the plan's, which is the lowest.

@@ -267,12 +267,13 @@ TEST_F(ReplayPlan, FollowsStrides) {
   int c = buffer("c", 128, 0, 2, 128), d = buffer("d", 256, 2, 2);
   auto product = [&](uint64_t column) {
     plan::MatMulT p;
-    p.m = p.n = p.k = 4;
+    p.spec = std::make_unique<plan::MatMulSpecT>();
+    p.spec->m = p.spec->n = p.spec->k = 4;
     p.a = std::make_unique<plan::View>(w, 0);
     p.b = std::make_unique<plan::View>(x, 0);
     p.c = std::make_unique<plan::View>(c, column);
-    p.a_strides = p.b_strides = {4, 1};
-    p.c_strides = {8, 1};
+    p.spec->a_strides = p.spec->b_strides = {4, 1};
+    p.spec->c_strides = {8, 1};
     return p;
   };
   add(product(0), plan.micro_batch);
@@ -289,11 +290,12 @@ TEST_F(ReplayPlan, RejectsAProductOverItsFactor) {
   int a = buffer("a", 128, 0, 1);
   run({x}, {a});
   plan::MatMulT p;
-  p.m = p.n = p.k = 4;
+  p.spec = std::make_unique<plan::MatMulSpecT>();
+  p.spec->m = p.spec->n = p.spec->k = 4;
   p.a = std::make_unique<plan::View>(a, 0);
   p.b = std::make_unique<plan::View>(w, 0);
   p.c = std::make_unique<plan::View>(a, 0);
-  p.a_strides = p.b_strides = p.c_strides = {4, 1};
+  p.spec->a_strides = p.spec->b_strides = p.spec->c_strides = {4, 1};
   add(std::move(p), plan.micro_batch);
   expectFault(*this, "over bytes of buffer 2 'a' at bytes [128, 192) that it uses itself");
 }
@@ -302,11 +304,13 @@ TEST_F(ReplayPlan, AcceptsAProductOverItsResidual) {
   int a = buffer("a", 128, 0, 1);
   run({x}, {a});
   plan::MatMulT p;
-  p.m = p.n = p.k = 4;
+  p.spec = std::make_unique<plan::MatMulSpecT>();
+  p.spec->m = p.spec->n = p.spec->k = 4;
   p.a = std::make_unique<plan::View>(x, 0);
   p.b = std::make_unique<plan::View>(w, 0);
   p.c = std::make_unique<plan::View>(a, 0);
-  p.a_strides = p.b_strides = p.c_strides = {4, 1};
+  p.spec->a_strides = p.spec->b_strides = p.spec->c_strides = {4, 1};
+  p.spec->residual = true;
   p.residual = a;
   add(std::move(p), plan.micro_batch);
   PlanReplay replayed = replay();
@@ -318,11 +322,12 @@ TEST_F(ReplayPlan, RejectsScratchOnAnOperand) {
   int c = buffer("c", 192, 1, 1);
   run({x}, {a});
   plan::MatMulT p;
-  p.m = p.n = p.k = 4;
+  p.spec = std::make_unique<plan::MatMulSpecT>();
+  p.spec->m = p.spec->n = p.spec->k = 4;
   p.a = std::make_unique<plan::View>(a, 0);
   p.b = std::make_unique<plan::View>(w, 0);
   p.c = std::make_unique<plan::View>(c, 0);
-  p.a_strides = p.b_strides = p.c_strides = {4, 1};
+  p.spec->a_strides = p.spec->b_strides = p.spec->c_strides = {4, 1};
   p.workspace = s;
   add(std::move(p), plan.micro_batch);
   expectFault(*this, "that it uses itself");

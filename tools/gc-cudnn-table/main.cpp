@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/cuda/library/ExampleGraphs.h"
 #include "compiler/cuda/library/LibraryPlanner.h"
+#include "runtime/plan/ElementType.h"
 #include "runtime/plan/ExitCode.h"
 #include "runtime/process/StandardStreams.h"
 #include <algorithm>
@@ -39,7 +40,7 @@ static int printTables(int argc, char **argv) {
   struct Row {
     std::string name, cells;
   };
-  std::map<GraphType, std::vector<Row>> tables;
+  std::map<gc::plan::DType, std::vector<Row>> tables;
   std::vector<std::string> reasons;
   std::string header, line, library, driver;
   std::vector<double> seconds;
@@ -54,7 +55,7 @@ static int printTables(int argc, char **argv) {
     }
     library = planner->libraryVersion(), driver = planner->driver();
     header += std::string(" ") + device->target + " |", line += "---|";
-    for (GraphType type : {GraphType::F32, GraphType::F16, GraphType::BF16}) {
+    for (gc::plan::DType type : {gc::plan::DType_F32, gc::plan::DType_F16, gc::plan::DType_BF16}) {
       auto graphs = exampleGraphs(type);
       auto &rows = tables[type];
       rows.resize(graphs.size());
@@ -84,10 +85,9 @@ static int printTables(int argc, char **argv) {
               "deterministic engines without TF32. Engine and\nworkspace of the first choice; what "
               "has `none` takes the generated path, for the reason of that number below.\n",
               library.c_str(), driver.c_str());
-  const char *names[] = {"f32", "f16", "bf16"};
   for (auto &[type, rows] : tables) {
-    std::printf("\n## %s\n\n| graph |%s\n|---|%s\n", names[int(type)], header.c_str(),
-                line.c_str());
+    std::printf("\n## %s\n\n| graph |%s\n|---|%s\n", gc::runtime::elementTypeOf(type)->mlir.data(),
+                header.c_str(), line.c_str());
     for (auto &row : rows)
       std::printf("| %s |%s\n", row.name.c_str(), row.cells.c_str());
   }

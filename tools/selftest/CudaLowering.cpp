@@ -30,13 +30,7 @@ static Status lower(SmallPlan &plan, auto &command, const gc::cuda::DeviceModel 
 Status CudaLowering::convolution(SmallPlan &plan, const cpu::ConvolutionSpec &spec,
                                  const ConvolutionOperands &o, int) const {
   gc::plan::ConvolutionT c;
-  c.direction = static_cast<gc::plan::Direction>(spec.direction);
-  c.batch = spec.batch, c.in_h = spec.inH, c.in_w = spec.inW, c.in_c = spec.inC;
-  c.out_h = spec.outH, c.out_w = spec.outW, c.out_c = spec.outC;
-  c.kernel_h = spec.kernelH, c.kernel_w = spec.kernelW;
-  c.stride_h = spec.strideH, c.stride_w = spec.strideW, c.pad_h = spec.padH, c.pad_w = spec.padW;
-  c.activation = static_cast<gc::plan::Activation>(spec.activation);
-  c.accumulate = spec.accumulate;
+  c.spec = std::make_unique<gc::plan::ConvolutionSpecT>(spec);
   c.src = o.src, c.weights = o.weights, c.dst = o.dst;
   c.bias = o.bias, c.residual = o.residual;
   return lower(plan, c, model);
@@ -45,14 +39,10 @@ Status CudaLowering::convolution(SmallPlan &plan, const cpu::ConvolutionSpec &sp
 Status CudaLowering::matmul(SmallPlan &plan, const cpu::MatMulSpec &spec, const MatMulOperands &o,
                             int) const {
   gc::plan::MatMulT p;
-  p.batch = spec.batch, p.m = spec.m, p.n = spec.n, p.k = spec.k;
-  p.a_strides = spec.aStrides, p.b_strides = spec.bStrides, p.c_strides = spec.cStrides;
+  p.spec = std::make_unique<gc::plan::MatMulSpecT>(spec);
   p.a = std::make_unique<gc::plan::View>(o.a);
   p.b = std::make_unique<gc::plan::View>(o.b);
   p.c = std::make_unique<gc::plan::View>(o.c);
-  p.scale = spec.scale;
   p.bias = o.bias, p.residual = o.residual;
-  p.activation = static_cast<gc::plan::Activation>(spec.activation);
-  p.accumulate = spec.accumulate;
   return lower(plan, p, model);
 }

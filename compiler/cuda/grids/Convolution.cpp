@@ -22,7 +22,7 @@ using namespace mlir;
 namespace gc::cuda {
 namespace {
 
-using Spec = plan::ConvolutionT;
+using Spec = plan::ConvolutionSpecT;
 
 bool isMatrix(const Spec &c) {
   return c.kernel_h == 1 && c.kernel_w == 1 && c.stride_h == 1 && c.stride_w == 1 && c.pad_h == 0 &&
@@ -322,6 +322,8 @@ void addConvolution(GpuKernels &kernels, const Spec &c, const ConvolutionUses &u
 }
 
 LogicalResult emitConvolution(Operation *op, const Spec &c, GpuKernels &kernels) {
+  if (std::string why = whyNoKernel(c); !why.empty())
+    return op->emitOpError("cannot run on CUDA: ") << why;
   Operation *inside = op;
   if (auto accumulating = dyn_cast<AccumulateProductOp>(op))
     inside = accumulating.getProduct();
@@ -338,9 +340,9 @@ LogicalResult emitConvolution(Operation *op, const Spec &c, GpuKernels &kernels)
   case plan::Direction_Forward: {
     uses.input = operand(0), uses.filter = operand(1), uses.output = result(0);
     unsigned next = 2;
-    if (c.bias >= 0)
+    if (c.bias)
       uses.bias = operand(next++);
-    if (c.residual >= 0)
+    if (c.residual)
       uses.residual = operand(next++);
     break;
   }
@@ -349,7 +351,7 @@ LogicalResult emitConvolution(Operation *op, const Spec &c, GpuKernels &kernels)
     break;
   case plan::Direction_BackwardWeights:
     uses.input = operand(0), uses.output = operand(1), uses.filter = result(0);
-    if (c.bias >= 0)
+    if (c.bias)
       uses.bias = result(1);
     break;
   }

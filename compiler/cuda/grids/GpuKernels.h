@@ -126,10 +126,10 @@ mlir::LogicalResult emitBroadcast(BroadcastOp op, GpuKernels &kernels);
 mlir::LogicalResult emitClassToken(ClassTokenOp op, GpuKernels &kernels);
 mlir::LogicalResult emitEmbedding(EmbeddingOp op, GpuKernels &kernels);
 mlir::LogicalResult emitEmbeddingGrad(EmbeddingGradOp op, GpuKernels &kernels);
-// Products: what is computed is in the command (see compiler/target/Products.h).
-mlir::LogicalResult emitProduct(mlir::Operation *op, const plan::MatMulT &product,
+// Products: what is computed is in the spec (see compiler/target/Products.h).
+mlir::LogicalResult emitProduct(mlir::Operation *op, const plan::MatMulSpecT &product,
                                 GpuKernels &kernels);
-mlir::LogicalResult emitConvolution(mlir::Operation *op, const plan::ConvolutionT &convolution,
+mlir::LogicalResult emitConvolution(mlir::Operation *op, const plan::ConvolutionSpecT &convolution,
                                     GpuKernels &kernels);
 mlir::LogicalResult emitAttention(AttentionOp op, GpuKernels &kernels);
 mlir::LogicalResult emitAttentionGrad(AttentionGradOp op, GpuKernels &kernels);

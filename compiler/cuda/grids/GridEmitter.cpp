@@ -14,9 +14,9 @@ using namespace mlir;
 namespace gc::cuda {
 
 static LogicalResult emitOp(Operation *op, GpuKernels &kernels) {
-  if (auto convolution = convolutionCommand(op))
+  if (auto convolution = convolutionSpec(op))
     return emitConvolution(op, *convolution, kernels);
-  if (auto product = matMulCommand(op))
+  if (auto product = matMulSpec(op))
     return emitProduct(op, *product, kernels);
   if (auto attention = dyn_cast<AttentionOp>(op))
     return emitAttention(attention, kernels);

@@ -27,14 +27,27 @@ int64_t alignmentOf(int64_t first, ArrayRef<int64_t> batchStrides) {
   return alignment;
 }
 
-/// Elements before the first one.
-int64_t firstOf(const std::unique_ptr<plan::View> &view) {
-  return view ? int64_t(view->offset()) : 0;
+std::string whyNotTypes(plan::DType type, plan::DType accumulator) {
+  if (type == plan::DType_F32 && accumulator == plan::DType_F32)
+    return "";
+  return std::string("kernels of products compute F32 alone, not ") + plan::EnumNameDType(type) +
+         " with sums in " + plan::EnumNameDType(accumulator);
 }
 
 } // namespace
 
-ProductKernel matrixProduct(const plan::MatMulT &p) {
+std::string whyNoKernel(const plan::MatMulSpecT &product) {
+  return whyNotTypes(product.type, product.accumulator);
+}
+std::string whyNoKernel(const plan::ConvolutionSpecT &c) {
+  if (c.groups != 1 || c.dilation_h != 1 || c.dilation_w != 1)
+    return "kernels of convolutions have no groups and no dilation yet, this one has " +
+           std::to_string(c.groups) + " groups and a dilation of " + std::to_string(c.dilation_h) +
+           " x " + std::to_string(c.dilation_w);
+  return whyNotTypes(c.type, c.accumulator);
+}
+
+ProductKernel matrixProduct(const plan::MatMulSpecT &p, const ProductOffsets &offsets) {
   ProductKernel product;
   for (int64_t size : p.batch)
     product.batch *= size;
@@ -58,11 +71,11 @@ ProductKernel matrixProduct(const plan::MatMulT &p) {
   auto batchStrides = [&](const std::vector<int64_t> &all) {
     return Sizes(all.begin(), all.begin() + rank);
   };
-  product.left = operand(firstOf(p.a), p.m, batchStrides(p.a_strides), p.a_strides[rank],
-                         p.a_strides[rank + 1]);
-  product.right = operand(firstOf(p.b), p.n, batchStrides(p.b_strides), p.b_strides[rank + 1],
-                          p.b_strides[rank]);
-  product.offset = firstOf(p.c);
+  product.left =
+      operand(offsets.a, p.m, batchStrides(p.a_strides), p.a_strides[rank], p.a_strides[rank + 1]);
+  product.right =
+      operand(offsets.b, p.n, batchStrides(p.b_strides), p.b_strides[rank + 1], p.b_strides[rank]);
+  product.offset = offsets.c;
   Sizes cStrides = batchStrides(p.c_strides);
   int64_t rowStride = p.c_strides[rank], columnStride = p.c_strides[rank + 1];
   product.place = [=](GpuBuilder &k, Expr batch, Expr row, Expr column) {
@@ -74,7 +87,9 @@ ProductKernel matrixProduct(const plan::MatMulT &p) {
   return product;
 }
 
-LogicalResult emitProduct(Operation *op, const plan::MatMulT &spec, GpuKernels &kernels) {
+LogicalResult emitProduct(Operation *op, const plan::MatMulSpecT &spec, GpuKernels &kernels) {
+  if (std::string why = whyNoKernel(spec); !why.empty())
+    return op->emitOpError("cannot run on CUDA: ") << why;
   ProductKernel product = matrixProduct(spec);
   Operation *inside = op;
   if (auto accumulating = dyn_cast<AccumulateProductOp>(op))
@@ -90,9 +105,9 @@ LogicalResult emitProduct(Operation *op, const plan::MatMulT &spec, GpuKernels &
                            : kernels.variable(0, {elements}, product.a.element);
   // Bias and residual follow the factors, as far as they are there.
   unsigned next = 2;
-  if (spec.bias >= 0)
+  if (spec.bias)
     product.bias = flatOperand(next++);
-  if (spec.residual >= 0)
+  if (spec.residual)
     product.residual = flatOperand(next++);
   addProduct(kernels, product);
   return success();

@@ -54,8 +54,16 @@ struct ProductKernel {
 void addProduct(GpuKernels &kernels, const ProductKernel &product);
 void addProduct(GpuKernels &kernels, const ProductKernel &product, const ProductCut &cut);
 
-/// The kernel of a matrix product whose buffers the caller names. Of the views only offsets count.
-ProductKernel matrixProduct(const plan::MatMulT &product);
+/// Why no kernel can be generated for it; empty where one can.
+std::string whyNoKernel(const plan::MatMulSpecT &product);
+std::string whyNoKernel(const plan::ConvolutionSpecT &convolution);
+
+/// Elements before the first one of each operand.
+struct ProductOffsets {
+  int64_t a = 0, b = 0, c = 0;
+};
+/// The kernel of a matrix product whose buffers the caller names.
+ProductKernel matrixProduct(const plan::MatMulSpecT &product, const ProductOffsets &offsets = {});
 
 /// The buffers of a convolution by their roles: which are read and which written is the direction's
 /// to say. By one index each.
@@ -63,7 +71,7 @@ struct ConvolutionUses {
   BufferUse input, filter, output;
   std::optional<BufferUse> bias, residual;
 };
-void addConvolution(GpuKernels &kernels, const plan::ConvolutionT &convolution,
+void addConvolution(GpuKernels &kernels, const plan::ConvolutionSpecT &convolution,
                     const ConvolutionUses &uses);
 
 } // namespace gc::cuda

@@ -3,42 +3,41 @@
 
 namespace gc::cuda {
 
-using Direction = ConvolutionGraph::Direction;
 constexpr int64_t batch = 16, tokens = 197, width = 384, heads = 6;
 
-static ConvolutionGraph convolution(GraphType type, Direction direction) {
-  ConvolutionGraph g;
+static plan::ConvolutionSpecT convolution(plan::DType type, plan::Direction direction) {
+  plan::ConvolutionSpecT g;
   g.type = type, g.direction = direction;
-  g.batch = batch, g.inH = g.inW = g.outH = g.outW = 56, g.inC = g.outC = 64;
-  g.kernelH = g.kernelW = 3, g.padH = g.padW = 1;
+  g.batch = batch, g.in_h = g.in_w = g.out_h = g.out_w = 56, g.in_c = g.out_c = 64;
+  g.kernel_h = g.kernel_w = 3, g.pad_h = g.pad_w = 1;
   return g;
 }
-static ConvolutionGraph stem(GraphType type, Direction direction) {
-  ConvolutionGraph g = convolution(type, direction);
-  g.inH = g.inW = 224, g.inC = 3, g.outH = g.outW = 112;
-  g.kernelH = g.kernelW = 7, g.strideH = g.strideW = 2, g.padH = g.padW = 3;
+static plan::ConvolutionSpecT stem(plan::DType type, plan::Direction direction) {
+  plan::ConvolutionSpecT g = convolution(type, direction);
+  g.in_h = g.in_w = 224, g.in_c = 3, g.out_h = g.out_w = 112;
+  g.kernel_h = g.kernel_w = 7, g.stride_h = g.stride_w = 2, g.pad_h = g.pad_w = 3;
   return g;
 }
 
-static ProductGraph product(GraphType type, int64_t m, int64_t n, int64_t k, std::vector<int64_t> a,
-                            std::vector<int64_t> b) {
-  ProductGraph g;
+static plan::MatMulSpecT product(plan::DType type, int64_t m, int64_t n, int64_t k,
+                                 std::vector<int64_t> a, std::vector<int64_t> b) {
+  plan::MatMulSpecT g;
   g.type = type, g.m = m, g.n = n, g.k = k;
-  g.aStrides = std::move(a), g.bStrides = std::move(b), g.cStrides = {n, 1};
+  g.a_strides = std::move(a), g.b_strides = std::move(b), g.c_strides = {n, 1};
   return g;
 }
 // One matrix for each sample and head, one after another.
-static ProductGraph batchedProduct(GraphType type) {
+static plan::MatMulSpecT batchedProduct(plan::DType type) {
   constexpr int64_t size = width / heads;
-  ProductGraph g =
+  plan::MatMulSpecT g =
       product(type, tokens, tokens, size, {tokens * size, size, 1}, {tokens * size, 1, size});
   g.batch = {batch * heads};
-  g.cStrides = {tokens * tokens, tokens, 1};
+  g.c_strides = {tokens * tokens, tokens, 1};
   g.scale = 0.125f;
   return g;
 }
 
-static PoolGraph pool(GraphType type, PoolGraph::Kind kind, bool backward) {
+static PoolGraph pool(plan::DType type, PoolGraph::Kind kind, bool backward) {
   PoolGraph g;
   g.type = type, g.kind = kind, g.backward = backward;
   g.batch = batch, g.inH = g.inW = 112, g.channels = 64, g.outH = g.outW = 56;
@@ -46,30 +45,30 @@ static PoolGraph pool(GraphType type, PoolGraph::Kind kind, bool backward) {
   return g;
 }
 
-std::vector<ExampleGraph> exampleGraphs(GraphType type) {
+std::vector<ExampleGraph> exampleGraphs(plan::DType type) {
   constexpr int64_t rows = batch * tokens, hidden = 4 * width;
   std::vector<ExampleGraph> graphs;
   auto add = [&](std::string name, LibraryGraph graph) {
     graphs.push_back({std::move(name), std::move(graph)});
   };
 
-  add("convolution 3x3", convolution(type, Direction::Forward));
-  add("convolution 7x7 of 3 channels", stem(type, Direction::Forward));
-  auto epilogue = convolution(type, Direction::Forward);
-  epilogue.bias = true, epilogue.activation = GraphActivation::Relu;
+  add("convolution 3x3", convolution(type, plan::Direction_Forward));
+  add("convolution 7x7 of 3 channels", stem(type, plan::Direction_Forward));
+  auto epilogue = convolution(type, plan::Direction_Forward);
+  epilogue.bias = true, epilogue.activation = plan::Activation_Relu;
   add("convolution + bias + ReLU", epilogue);
   epilogue.residual = true;
   add("convolution + bias + residual + ReLU", epilogue);
-  add("convolution, data gradient", convolution(type, Direction::Data));
-  auto weights = convolution(type, Direction::Weights);
+  add("convolution, data gradient", convolution(type, plan::Direction_BackwardData));
+  auto weights = convolution(type, plan::Direction_BackwardWeights);
   add("convolution, filter gradient", weights);
   weights.accumulate = true;
   add("convolution, filter gradient added", weights);
-  add("convolution 7x7, filter gradient", stem(type, Direction::Weights));
+  add("convolution 7x7, filter gradient", stem(type, plan::Direction_BackwardWeights));
 
   auto linear = product(type, rows, hidden, width, {width, 1}, {1, width});
   add("linear", linear);
-  linear.bias = true, linear.activation = GraphActivation::Gelu;
+  linear.bias = true, linear.activation = plan::Activation_Gelu;
   add("linear + bias + GELU", linear);
   auto projection = product(type, rows, width, hidden, {hidden, 1}, {1, hidden});
   projection.bias = projection.residual = true;

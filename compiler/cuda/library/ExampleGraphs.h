@@ -13,14 +13,14 @@
 
 namespace gc::cuda {
 
-using LibraryGraph = std::variant<ConvolutionGraph, ProductGraph, LayerNormGraph, BatchNormGraph,
-                                  AttentionGraph, PoolGraph>;
+using LibraryGraph = std::variant<plan::ConvolutionSpecT, plan::MatMulSpecT, LayerNormGraph,
+                                  BatchNormGraph, AttentionGraph, PoolGraph>;
 struct ExampleGraph {
   std::string name;
   LibraryGraph graph;
 };
 
-std::vector<ExampleGraph> exampleGraphs(GraphType type);
+std::vector<ExampleGraph> exampleGraphs(plan::DType type);
 
 } // namespace gc::cuda
 

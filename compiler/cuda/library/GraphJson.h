@@ -11,26 +11,36 @@
 #include "compiler/cuda/library/LibraryPlanner.h"
 #include <nlohmann/json.hpp>
 
+namespace gc::plan {
+
+NLOHMANN_JSON_SERIALIZE_ENUM(DType, {{DType_F32, "f32"},
+                                     {DType_I32, "i32"},
+                                     {DType_I64, "i64"},
+                                     {DType_U8, "u8"},
+                                     {DType_F16, "f16"},
+                                     {DType_BF16, "bf16"}})
+NLOHMANN_JSON_SERIALIZE_ENUM(Activation, {{Activation_None, "none"},
+                                          {Activation_Relu, "relu"},
+                                          {Activation_Gelu, "gelu"}})
+NLOHMANN_JSON_SERIALIZE_ENUM(Direction, {{Direction_Forward, "forward"},
+                                         {Direction_BackwardData, "data"},
+                                         {Direction_BackwardWeights, "weights"}})
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ConvolutionSpecT, direction, type, accumulator, batch, in_h,
+                                   in_w, in_c, out_h, out_w, out_c, kernel_h, kernel_w, stride_h,
+                                   stride_w, pad_h, pad_w, dilation_h, dilation_w, groups,
+                                   activation, bias, residual, accumulate)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MatMulSpecT, type, accumulator, batch, m, n, k, a_strides,
+                                   b_strides, c_strides, scale, activation, bias, residual,
+                                   accumulate)
+
+} // namespace gc::plan
+
 namespace gc::cuda {
 
-NLOHMANN_JSON_SERIALIZE_ENUM(GraphType, {{GraphType::F32, "f32"},
-                                         {GraphType::F16, "f16"},
-                                         {GraphType::BF16, "bf16"}})
-NLOHMANN_JSON_SERIALIZE_ENUM(GraphActivation, {{GraphActivation::None, "none"},
-                                               {GraphActivation::Relu, "relu"},
-                                               {GraphActivation::Gelu, "gelu"}})
-NLOHMANN_JSON_SERIALIZE_ENUM(ConvolutionGraph::Direction,
-                             {{ConvolutionGraph::Direction::Forward, "forward"},
-                              {ConvolutionGraph::Direction::Data, "data"},
-                              {ConvolutionGraph::Direction::Weights, "weights"}})
 NLOHMANN_JSON_SERIALIZE_ENUM(PoolGraph::Kind,
                              {{PoolGraph::Kind::Max, "max"}, {PoolGraph::Kind::Average, "average"}})
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ConvolutionGraph, type, direction, batch, inH, inW, inC, outH,
-                                   outW, outC, kernelH, kernelW, strideH, strideW, padH, padW, bias,
-                                   residual, activation, accumulate)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProductGraph, type, batch, m, n, k, aStrides, bStrides, cStrides,
-                                   scale, bias, residual, activation, accumulate)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LayerNormGraph, type, backward, rows, width, epsilon)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BatchNormGraph, type, backward, batch, height, width, channels,
                                    epsilon)

@@ -84,10 +84,12 @@ std::unique_ptr<LibraryPlanner> LibraryPlanner::create(const DeviceModel &device
 #endif
 }
 
-PlanAnswer LibraryPlanner::plan(const ConvolutionGraph &graph) {
+PlanAnswer LibraryPlanner::plan(const plan::ConvolutionSpecT &graph) {
   return state->plan("convolution", graph);
 }
-PlanAnswer LibraryPlanner::plan(const ProductGraph &graph) { return state->plan("product", graph); }
+PlanAnswer LibraryPlanner::plan(const plan::MatMulSpecT &graph) {
+  return state->plan("product", graph);
+}
 PlanAnswer LibraryPlanner::plan(const LayerNormGraph &graph) {
   return state->plan("layer_norm", graph);
 }

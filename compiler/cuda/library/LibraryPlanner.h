@@ -71,8 +71,8 @@ public:
                                                 const PlannerOptions &options, std::string &reason);
   ~LibraryPlanner();
 
-  PlanAnswer plan(const ConvolutionGraph &graph);
-  PlanAnswer plan(const ProductGraph &graph);
+  PlanAnswer plan(const plan::ConvolutionSpecT &graph);
+  PlanAnswer plan(const plan::MatMulSpecT &graph);
   PlanAnswer plan(const LayerNormGraph &graph);
   PlanAnswer plan(const BatchNormGraph &graph);
   PlanAnswer plan(const AttentionGraph &graph);

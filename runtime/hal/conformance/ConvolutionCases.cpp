@@ -7,7 +7,8 @@ namespace {
 
 struct Shape {
   const char *name;
-  int64_t batch, inH, inW, inC, outH, outW, outC, kernelH, kernelW, strideH, strideW, padH, padW;
+  int64_t batch, in_h, in_w, in_c, out_h, out_w, out_c;
+  int64_t kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w;
 };
 
 const Shape kShapes[] = {
@@ -30,20 +31,21 @@ const Shape kShapes[] = {
 
 cpu::ConvolutionSpec specOf(const Shape &s) {
   cpu::ConvolutionSpec spec;
-  spec.batch = s.batch, spec.inH = s.inH, spec.inW = s.inW, spec.inC = s.inC;
-  spec.outH = s.outH, spec.outW = s.outW, spec.outC = s.outC;
-  spec.kernelH = s.kernelH, spec.kernelW = s.kernelW, spec.strideH = s.strideH;
-  spec.strideW = s.strideW, spec.padH = s.padH, spec.padW = s.padW;
+  spec.batch = s.batch, spec.in_h = s.in_h, spec.in_w = s.in_w, spec.in_c = s.in_c;
+  spec.out_h = s.out_h, spec.out_w = s.out_w, spec.out_c = s.out_c;
+  spec.kernel_h = s.kernel_h, spec.kernel_w = s.kernel_w, spec.stride_h = s.stride_h;
+  spec.stride_w = s.stride_w, spec.pad_h = s.pad_h, spec.pad_w = s.pad_w;
   return spec;
 }
 
 std::string check(const cpu::ConvolutionSpec &spec, const Setup &setup) {
   SmallPlan plan;
-  std::vector<int64_t> outShape = {spec.batch, spec.outH, spec.outW, spec.outC};
-  uint32_t src = plan.activation("src", {spec.batch, spec.inH, spec.inW, spec.inC});
-  uint32_t weights = plan.activation("weights", {spec.outC, spec.kernelH, spec.kernelW, spec.inC});
+  std::vector<int64_t> outShape = {spec.batch, spec.out_h, spec.out_w, spec.out_c};
+  uint32_t src = plan.activation("src", {spec.batch, spec.in_h, spec.in_w, spec.in_c});
+  uint32_t weights =
+      plan.activation("weights", {spec.out_c, spec.kernel_h, spec.kernel_w, spec.in_c});
   uint32_t dst = plan.activation("dst", outShape);
-  uint32_t bias = plan.activation("bias", {spec.outC});
+  uint32_t bias = plan.activation("bias", {spec.out_c});
   uint32_t residual = plan.activation("residual", outShape);
   ConvolutionOperands operands{src, weights, dst, spec.bias ? static_cast<int32_t>(bias) : -1,
                                spec.residual ? static_cast<int32_t>(residual) : -1};
@@ -58,10 +60,10 @@ std::string check(const cpu::ConvolutionSpec &spec, const Setup &setup) {
       n *= static_cast<size_t>(s);
     return n;
   };
-  size_t outs = size({spec.batch, spec.outH, spec.outW, spec.outC});
-  auto x = randomFloats(size({spec.batch, spec.inH, spec.inW, spec.inC}), 1);
-  auto w = randomFloats(size({spec.outC, spec.kernelH, spec.kernelW, spec.inC}), 2);
-  auto y = randomFloats(outs, 3), b = randomFloats(size({spec.outC}), 4);
+  size_t outs = size({spec.batch, spec.out_h, spec.out_w, spec.out_c});
+  auto x = randomFloats(size({spec.batch, spec.in_h, spec.in_w, spec.in_c}), 1);
+  auto w = randomFloats(size({spec.out_c, spec.kernel_h, spec.kernel_w, spec.in_c}), 2);
+  auto y = randomFloats(outs, 3), b = randomFloats(size({spec.out_c}), 4);
   auto r = randomFloats(outs, 5);
   auto writeAll = [&] {
     runner.write(src, x);
@@ -86,9 +88,9 @@ std::string check(const cpu::ConvolutionSpec &spec, const Setup &setup) {
       runner.read(dst, y.size()) != gotY || runner.read(bias, b.size()) != gotB)
     return "two executions differ";
   referenceConvolution(spec, x, w, y, b, r);
-  int64_t terms = spec.direction == cpu::Direction::BackwardWeights
-                      ? spec.batch * spec.outH * spec.outW
-                      : spec.kernelH * spec.kernelW * std::max(spec.inC, spec.outC);
+  int64_t terms = spec.direction == plan::Direction_BackwardWeights
+                      ? spec.batch * spec.out_h * spec.out_w
+                      : spec.kernel_h * spec.kernel_w * std::max(spec.in_c, spec.out_c);
   for (std::string problem : {compare(gotX, x, terms, "src"), compare(gotW, w, terms, "weights"),
                               compare(gotY, y, terms, "dst"), compare(gotB, b, terms, "bias")})
     if (!problem.empty())
@@ -101,24 +103,25 @@ std::string check(const cpu::ConvolutionSpec &spec, const Setup &setup) {
 void addConvolutionCases(std::vector<Case> &cases) {
   struct Variant {
     const char *name;
-    cpu::Direction direction;
+    plan::Direction direction;
     bool bias, residual, accumulate;
-    cpu::Activation activation;
+    plan::Activation activation;
   };
-  using cpu::Activation;
-  using cpu::Direction;
   const Variant variants[] = {
-      {"forward", Direction::Forward, false, false, false, Activation::None},
-      {"forward-bias-relu", Direction::Forward, true, false, false, Activation::Relu},
-      {"forward-bias-residual-relu", Direction::Forward, true, true, false, Activation::Relu},
-      {"forward-gelu", Direction::Forward, false, false, false, Activation::Gelu},
-      {"forward-accumulate", Direction::Forward, true, false, true, Activation::None},
-      {"forward-accumulate-relu", Direction::Forward, false, true, true, Activation::Relu},
-      {"data", Direction::BackwardData, false, false, false, Activation::None},
-      {"data-accumulate", Direction::BackwardData, false, false, true, Activation::None},
-      {"weights", Direction::BackwardWeights, false, false, false, Activation::None},
-      {"weights-bias", Direction::BackwardWeights, true, false, false, Activation::None},
-      {"weights-bias-accumulate", Direction::BackwardWeights, true, false, true, Activation::None},
+      {"forward", plan::Direction_Forward, false, false, false, plan::Activation_None},
+      {"forward-bias-relu", plan::Direction_Forward, true, false, false, plan::Activation_Relu},
+      {"forward-bias-residual-relu", plan::Direction_Forward, true, true, false,
+       plan::Activation_Relu},
+      {"forward-gelu", plan::Direction_Forward, false, false, false, plan::Activation_Gelu},
+      {"forward-accumulate", plan::Direction_Forward, true, false, true, plan::Activation_None},
+      {"forward-accumulate-relu", plan::Direction_Forward, false, true, true,
+       plan::Activation_Relu},
+      {"data", plan::Direction_BackwardData, false, false, false, plan::Activation_None},
+      {"data-accumulate", plan::Direction_BackwardData, false, false, true, plan::Activation_None},
+      {"weights", plan::Direction_BackwardWeights, false, false, false, plan::Activation_None},
+      {"weights-bias", plan::Direction_BackwardWeights, true, false, false, plan::Activation_None},
+      {"weights-bias-accumulate", plan::Direction_BackwardWeights, true, false, true,
+       plan::Activation_None},
   };
   for (const Shape &shape : kShapes)
     for (const Variant &v : variants) {

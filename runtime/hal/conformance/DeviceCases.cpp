@@ -274,8 +274,8 @@ std::string smallWorkspace(const Setup &setup) {
   if (!dynamic_cast<const CpuLowering *>(&setup.lowering))
     return "";
   cpu::ConvolutionSpec spec;
-  spec.batch = 1, spec.inH = spec.inW = spec.outH = spec.outW = 8, spec.inC = spec.outC = 16;
-  spec.kernelH = spec.kernelW = 3, spec.padH = spec.padW = 1;
+  spec.batch = 1, spec.in_h = spec.in_w = spec.out_h = spec.out_w = 8, spec.in_c = spec.out_c = 16;
+  spec.kernel_h = spec.kernel_w = 3, spec.pad_h = spec.pad_w = 1;
   SmallPlan plan;
   uint32_t src = plan.activation("src", {1, 8, 8, 16}), dst = plan.activation("dst", {1, 8, 8, 16});
   uint32_t weights = plan.activation("weights", {16, 3, 3, 16});

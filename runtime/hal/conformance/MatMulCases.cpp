@@ -5,7 +5,6 @@
 namespace gc::runtime::conformance {
 namespace {
 
-using cpu::Activation;
 using cpu::MatMulSpec;
 
 size_t extent(const MatMulSpec &s, const std::vector<int64_t> &strides, int64_t rows,
@@ -19,9 +18,9 @@ size_t extent(const MatMulSpec &s, const std::vector<int64_t> &strides, int64_t 
 
 /// Operands start `offset` elements into their buffers.
 std::string check(const MatMulSpec &s, size_t offset, const Setup &setup) {
-  size_t aSize = extent(s, s.aStrides, s.m, s.k) + offset;
-  size_t bSize = extent(s, s.bStrides, s.k, s.n) + offset;
-  size_t cSize = extent(s, s.cStrides, s.m, s.n) + offset;
+  size_t aSize = extent(s, s.a_strides, s.m, s.k) + offset;
+  size_t bSize = extent(s, s.b_strides, s.k, s.n) + offset;
+  size_t cSize = extent(s, s.c_strides, s.m, s.n) + offset;
   auto shape = [](size_t n) { return std::vector<int64_t>{static_cast<int64_t>(n)}; };
   SmallPlan plan;
   uint32_t a = plan.activation("a", shape(aSize)), b = plan.activation("b", shape(bSize));
@@ -63,7 +62,7 @@ std::string check(const MatMulSpec &s, size_t offset, const Setup &setup) {
 
 MatMulSpec plain(int64_t m, int64_t n, int64_t k) {
   MatMulSpec s;
-  s.m = m, s.n = n, s.k = k, s.aStrides = {k, 1}, s.bStrides = {n, 1}, s.cStrides = {n, 1};
+  s.m = m, s.n = n, s.k = k, s.a_strides = {k, 1}, s.b_strides = {n, 1}, s.c_strides = {n, 1};
   return s;
 }
 
@@ -78,21 +77,22 @@ void addMatMulCases(std::vector<Case> &cases) {
   add("one-by-one", plain(1, 1, 1));
   add("vector", plain(1, 40, 64));
   MatMulSpec s = plain(50, 24, 36);
-  s.bStrides = {1, 36};
+  s.b_strides = {1, 36};
   add("b-transposed", s);
   s = plain(24, 36, 50);
-  s.aStrides = {1, 24};
+  s.a_strides = {1, 24};
   add("a-transposed", s);
   s.accumulate = true;
   add("a-transposed-accumulate", s);
   s = plain(20, 48, 32);
   s.bias = true;
-  for (Activation activation : {Activation::None, Activation::Relu, Activation::Gelu}) {
+  for (plan::Activation activation :
+       {plan::Activation_None, plan::Activation_Relu, plan::Activation_Gelu}) {
     s.activation = activation;
     s.residual = false;
-    std::string name = activation == Activation::None   ? "bias"
-                       : activation == Activation::Relu ? "bias-relu"
-                                                        : "bias-gelu";
+    std::string name = activation == plan::Activation_None   ? "bias"
+                       : activation == plan::Activation_Relu ? "bias-relu"
+                                                             : "bias-gelu";
     add(name.c_str(), s);
     s.residual = true;
     add((name + "-residual").c_str(), s);
@@ -104,34 +104,34 @@ void addMatMulCases(std::vector<Case> &cases) {
     s.scale = 1.0f;
   }
   s = plain(20, 48, 32);
-  s.cStrides = {64, 1}, s.aStrides = {40, 1};
+  s.c_strides = {64, 1}, s.a_strides = {40, 1};
   add("leading-dimensions", s, 8);
   s = plain(9, 10, 11);
-  s.cStrides = {1, 9}; // a result in columns
+  s.c_strides = {1, 9}; // a result in columns
   s.bias = s.residual = true;
   add("c-transposed", s);
   s = plain(9, 10, 11);
-  s.aStrides = {60, 3};
-  s.cStrides = {40, 2};
+  s.a_strides = {60, 3};
+  s.c_strides = {40, 2};
   add("no-unit-stride", s, 16);
   // Attention: q, k and v are slices of a packed [batch, tokens, 3 × width] tensor.
   const int64_t B = 2, H = 3, S = 13, d = 8, D = H * d, E = 3 * D;
   MatMulSpec qk;
   qk.batch = {B, H}, qk.m = S, qk.n = S, qk.k = d, qk.scale = 0.35f;
-  qk.aStrides = {S * E, d, E, 1}, qk.bStrides = {S * E, d, 1, E};
-  qk.cStrides = {H * S * S, S * S, S, 1};
+  qk.a_strides = {S * E, d, E, 1}, qk.b_strides = {S * E, d, 1, E};
+  qk.c_strides = {H * S * S, S * S, S, 1};
   add("attention-scores", qk, D);
   MatMulSpec pv;
   pv.batch = {B, H}, pv.m = S, pv.n = d, pv.k = S;
-  pv.aStrides = qk.cStrides, pv.bStrides = qk.aStrides, pv.cStrides = {S * D, d, D, 1};
+  pv.a_strides = qk.c_strides, pv.b_strides = qk.a_strides, pv.c_strides = {S * D, d, D, 1};
   add("attention-values", pv, D);
-  pv.aStrides = {H * S * S, S * S, 1, S};
-  pv.bStrides = {S * D, d, D, 1}, pv.cStrides = qk.aStrides;
+  pv.a_strides = {H * S * S, S * S, 1, S};
+  pv.b_strides = {S * D, d, D, 1}, pv.c_strides = qk.a_strides;
   pv.accumulate = true;
   add("attention-backward", pv, D);
   MatMulSpec shared;
   shared.batch = {3}, shared.m = 7, shared.n = 16, shared.k = 12;
-  shared.aStrides = {84, 12, 1}, shared.bStrides = {0, 16, 1}, shared.cStrides = {112, 16, 1};
+  shared.a_strides = {84, 12, 1}, shared.b_strides = {0, 16, 1}, shared.c_strides = {112, 16, 1};
   add("broadcast-b", shared);
 }
 

@@ -5,10 +5,10 @@
 
 namespace gc::runtime::conformance {
 
-static double activate(double x, cpu::Activation activation) {
-  if (activation == cpu::Activation::Relu)
+static double activate(double x, plan::Activation activation) {
+  if (activation == plan::Activation_Relu)
     return x > 0 ? x : 0;
-  if (activation == cpu::Activation::Gelu)
+  if (activation == plan::Activation_Gelu)
     return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
   return x;
 }
@@ -17,18 +17,18 @@ static double activate(double x, cpu::Activation activation) {
 static void products(const cpu::ConvolutionSpec &s,
                      const std::function<void(size_t, size_t, size_t)> &body) {
   for (int64_t n = 0; n < s.batch; ++n)
-    for (int64_t oy = 0; oy < s.outH; ++oy)
-      for (int64_t ox = 0; ox < s.outW; ++ox)
-        for (int64_t ky = 0; ky < s.kernelH; ++ky)
-          for (int64_t kx = 0; kx < s.kernelW; ++kx) {
-            int64_t y = oy * s.strideH + ky - s.padH, x = ox * s.strideW + kx - s.padW;
-            if (y < 0 || y >= s.inH || x < 0 || x >= s.inW)
+    for (int64_t oy = 0; oy < s.out_h; ++oy)
+      for (int64_t ox = 0; ox < s.out_w; ++ox)
+        for (int64_t ky = 0; ky < s.kernel_h; ++ky)
+          for (int64_t kx = 0; kx < s.kernel_w; ++kx) {
+            int64_t y = oy * s.stride_h + ky - s.pad_h, x = ox * s.stride_w + kx - s.pad_w;
+            if (y < 0 || y >= s.in_h || x < 0 || x >= s.in_w)
               continue;
-            for (int64_t o = 0; o < s.outC; ++o)
-              for (int64_t c = 0; c < s.inC; ++c)
-                body(static_cast<size_t>(((n * s.inH + y) * s.inW + x) * s.inC + c),
-                     static_cast<size_t>(((o * s.kernelH + ky) * s.kernelW + kx) * s.inC + c),
-                     static_cast<size_t>(((n * s.outH + oy) * s.outW + ox) * s.outC + o));
+            for (int64_t o = 0; o < s.out_c; ++o)
+              for (int64_t c = 0; c < s.in_c; ++c)
+                body(static_cast<size_t>(((n * s.in_h + y) * s.in_w + x) * s.in_c + c),
+                     static_cast<size_t>(((o * s.kernel_h + ky) * s.kernel_w + kx) * s.in_c + c),
+                     static_cast<size_t>(((n * s.out_h + oy) * s.out_w + ox) * s.out_c + o));
           }
 }
 
@@ -40,12 +40,12 @@ static void store(std::vector<float> &target, const std::vector<double> &values,
 void referenceConvolution(const cpu::ConvolutionSpec &s, std::vector<float> &src,
                           std::vector<float> &weights, std::vector<float> &dst,
                           std::vector<float> &bias, const std::vector<float> &residual) {
-  if (s.direction == cpu::Direction::BackwardData) {
+  if (s.direction == plan::Direction_BackwardData) {
     std::vector<double> sum(src.size());
     products(s, [&](size_t i, size_t w, size_t o) { sum[i] += double(weights[w]) * dst[o]; });
     return store(src, sum, s.accumulate);
   }
-  if (s.direction == cpu::Direction::BackwardWeights) {
+  if (s.direction == plan::Direction_BackwardWeights) {
     std::vector<double> sum(weights.size()), sums(bias.size());
     products(s, [&](size_t i, size_t w, size_t o) { sum[w] += double(src[i]) * dst[o]; });
     for (size_t i = 0; s.bias && i < dst.size(); ++i)
@@ -58,7 +58,7 @@ void referenceConvolution(const cpu::ConvolutionSpec &s, std::vector<float> &src
   std::vector<double> sum(dst.size());
   products(s, [&](size_t i, size_t w, size_t o) { sum[o] += double(src[i]) * weights[w]; });
   for (size_t i = 0; i < sum.size(); ++i) {
-    sum[i] += s.bias ? bias[i % static_cast<size_t>(s.outC)] : 0.0f;
+    sum[i] += s.bias ? bias[i % static_cast<size_t>(s.out_c)] : 0.0f;
     sum[i] += s.residual ? residual[i] : 0.0f;
     sum[i] = activate(sum[i], s.activation);
   }
@@ -78,19 +78,19 @@ void referenceMatMul(const cpu::MatMulSpec &s, const std::vector<float> &a, size
     for (size_t i = dims; i-- > 0;) {
       int64_t index = rest % s.batch[i];
       rest /= s.batch[i];
-      aBase += index * s.aStrides[i];
-      bBase += index * s.bStrides[i];
-      cBase += index * s.cStrides[i];
+      aBase += index * s.a_strides[i];
+      bBase += index * s.b_strides[i];
+      cBase += index * s.c_strides[i];
     }
     for (int64_t i = 0; i < s.m; ++i)
       for (int64_t j = 0; j < s.n; ++j) {
         double sum = 0;
         for (int64_t k = 0; k < s.k; ++k)
-          sum += double(a[aOffset + static_cast<size_t>(aBase + i * s.aStrides[dims] +
-                                                        k * s.aStrides[dims + 1])]) *
+          sum += double(a[aOffset + static_cast<size_t>(aBase + i * s.a_strides[dims] +
+                                                        k * s.a_strides[dims + 1])]) *
                  b[bOffset +
-                   static_cast<size_t>(bBase + k * s.bStrides[dims] + j * s.bStrides[dims + 1])];
-        auto at = static_cast<size_t>(cBase + i * s.cStrides[dims] + j * s.cStrides[dims + 1]);
+                   static_cast<size_t>(bBase + k * s.b_strides[dims] + j * s.b_strides[dims + 1])];
+        auto at = static_cast<size_t>(cBase + i * s.c_strides[dims] + j * s.c_strides[dims + 1]);
         sum = sum * s.scale + (s.bias ? bias[static_cast<size_t>(j)] : 0.0f) +
               (s.residual ? residual[at] : 0.0f);
         sum = activate(sum, s.activation);

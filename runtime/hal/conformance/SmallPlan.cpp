@@ -36,21 +36,17 @@ void SmallPlan::command(Operation type, flatbuffers::Offset<void> operation, con
       CreateCommandDirect(builder_, type, operation, name_.empty() ? name : name_.c_str()));
 }
 
-void SmallPlan::convolution(const cpu::ConvolutionSpec &s, uint32_t src, uint32_t weights,
+void SmallPlan::convolution(const cpu::ConvolutionSpec &spec, uint32_t src, uint32_t weights,
                             uint32_t dst, int32_t bias, int32_t residual, int32_t workspace) {
-  auto table =
-      CreateConvolution(builder_, static_cast<Direction>(s.direction), s.batch, s.inH, s.inW, s.inC,
-                        s.outH, s.outW, s.outC, s.kernelH, s.kernelW, s.strideH, s.strideW, s.padH,
-                        s.padW, static_cast<Activation>(s.activation), s.accumulate, src, weights,
-                        dst, bias, residual, workspace);
+  auto what = ConvolutionSpec::Pack(builder_, &spec);
+  auto table = CreateConvolution(builder_, what, src, weights, dst, bias, residual, workspace);
   command(Operation_Convolution, table.Union(), "convolution");
 }
 
-void SmallPlan::matmul(const cpu::MatMulSpec &s, View a, View b, View c, int32_t bias,
+void SmallPlan::matmul(const cpu::MatMulSpec &spec, View a, View b, View c, int32_t bias,
                        int32_t residual, int32_t workspace) {
-  auto table = CreateMatMulDirect(builder_, &s.batch, s.m, s.n, s.k, &a, &s.aStrides, &b,
-                                  &s.bStrides, &c, &s.cStrides, s.scale, bias, residual,
-                                  static_cast<Activation>(s.activation), s.accumulate, workspace);
+  auto what = MatMulSpec::Pack(builder_, &spec);
+  auto table = CreateMatMul(builder_, what, &a, &b, &c, bias, residual, workspace);
   command(Operation_MatMul, table.Union(), "matmul");
 }
 

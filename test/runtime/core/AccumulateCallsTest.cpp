@@ -54,17 +54,17 @@ TEST_P(FilterGradient, IsAdded) {
   const ConvolutionShape &shape = GetParam();
   for (bool bias : {false, true}) {
     ConvolutionSpec spec;
-    spec.direction = Direction::BackwardWeights;
-    spec.batch = shape.batch, spec.inH = spec.inW = shape.in;
-    spec.inC = shape.inC, spec.outC = shape.outC;
-    spec.outH = spec.outW = (shape.in + 2 * shape.pad - shape.kernel) / shape.stride + 1;
-    spec.kernelH = spec.kernelW = shape.kernel, spec.strideH = spec.strideW = shape.stride;
-    spec.padH = spec.padW = shape.pad, spec.bias = bias;
-    int64_t pixels = spec.batch * spec.outH * spec.outW;
-    auto src = randomFloats(spec.batch * spec.inH * spec.inW * spec.inC, 1);
-    auto dst = randomFloats(pixels * spec.outC, 2);
-    auto weightsBefore = randomFloats(spec.outC * spec.kernelH * spec.kernelW * spec.inC, 3);
-    auto biasBefore = randomFloats(spec.outC, 4);
+    spec.direction = plan::Direction_BackwardWeights;
+    spec.batch = shape.batch, spec.in_h = spec.in_w = shape.in;
+    spec.in_c = shape.inC, spec.out_c = shape.outC;
+    spec.out_h = spec.out_w = (shape.in + 2 * shape.pad - shape.kernel) / shape.stride + 1;
+    spec.kernel_h = spec.kernel_w = shape.kernel, spec.stride_h = spec.stride_w = shape.stride;
+    spec.pad_h = spec.pad_w = shape.pad, spec.bias = bias;
+    int64_t pixels = spec.batch * spec.out_h * spec.out_w;
+    auto src = randomFloats(spec.batch * spec.in_h * spec.in_w * spec.in_c, 1);
+    auto dst = randomFloats(pixels * spec.out_c, 2);
+    auto weightsBefore = randomFloats(spec.out_c * spec.kernel_h * spec.kernel_w * spec.in_c, 3);
+    auto biasBefore = randomFloats(spec.out_c, 4);
     auto run = [&](bool accumulate, std::vector<float> &weights, std::vector<float> &biases) {
       spec.accumulate = accumulate;
       auto call = ConvolutionCall::create(spec);
@@ -112,7 +112,7 @@ TEST_P(WeightGradient, IsAdded) {
   const ProductShape &shape = GetParam();
   MatMulSpec spec; // dW = dy^T x
   spec.m = shape.out, spec.n = shape.in, spec.k = shape.rows;
-  spec.aStrides = {1, shape.out}, spec.bStrides = {shape.in, 1}, spec.cStrides = {shape.in, 1};
+  spec.a_strides = {1, shape.out}, spec.b_strides = {shape.in, 1}, spec.c_strides = {shape.in, 1};
   auto dy = randomFloats(shape.rows * shape.out, 1), x = randomFloats(shape.rows * shape.in, 2);
   auto before = randomFloats(shape.out * shape.in, 3);
   auto run = [&](bool accumulate, std::vector<float> &c) {

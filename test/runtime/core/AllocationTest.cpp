@@ -143,8 +143,8 @@ TEST_F(Allocation, LibraryCallsKeepNothing) {
   const int64_t B = 2, H = 3, S = 64, d = 64, D = H * d, E = 3 * D;
   cpu::MatMulSpec s; // attention scores from packed q and k: strides that only GEMM takes
   s.batch = {B, H}, s.m = S, s.n = S, s.k = d;
-  s.aStrides = {S * E, d, E, 1}, s.bStrides = {S * E, d, 1, E},
-  s.cStrides = {H * S * S, S * S, S, 1};
+  s.a_strides = {S * E, d, E, 1}, s.b_strides = {S * E, d, 1, E},
+  s.c_strides = {H * S * S, S * S, S, 1};
   auto call = cpu::MatMulCall::create(s);
   ASSERT_TRUE(call) << call.error().message;
   (*call)->warmUp();

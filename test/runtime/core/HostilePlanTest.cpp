@@ -78,7 +78,8 @@ const Hostile kHostile[] = {
     {"partOutside", [](auto &p) { p.buffers[3]->part_of = 0; }, "leaves 'x'"},
     {"generator", [](auto &p) { p.variables[0]->role = gc::plan::VariableRole_Generator; },
      "two 64-bit integers"},
-    {"stride", [](auto &p) { command(p, 0).operation.AsConvolution()->stride_h = 0x7fffffff; },
+    {"stride",
+     [](auto &p) { command(p, 0).operation.AsConvolution()->spec->stride_h = 0x7fffffff; },
      "a kernel or stride of 2147483647"},
     {"windowScale", [](auto &p) { p.window_scale = 7; }, "the window's scale is variable 7 of 1"},
     {"transients", [](auto &p) { p.transients = -5; }, "the transient pool is buffer -5"},
@@ -103,7 +104,7 @@ const Hostile kHostile[] = {
      "overlaps operand 'y'"},
     {"endlessSum",
      [](auto &p) {
-       gc::plan::MatMulT &product = *command(p, 1).operation.AsMatMul();
+       gc::plan::MatMulSpecT &product = *command(p, 1).operation.AsMatMul()->spec;
        product.k = 0x7fffffff, product.a_strides = {6, 0}, product.b_strides = {0, 1};
      },
      "stride of 0 along the sum"},

@@ -261,7 +261,7 @@ const Broken kBroken[] = {
      [](SmallPlan &p) {
        uint32_t a = p.activation("a", {1000});
        cpu::ConvolutionSpec s = smallConvolution();
-       s.outH = 9;
+       s.out_h = 9;
        p.convolution(s, a, a, a, -1, -1, -1);
      },
      "output size does not follow"},
@@ -269,7 +269,7 @@ const Broken kBroken[] = {
      [](SmallPlan &p) {
        uint32_t a = p.activation("a", {1000});
        cpu::ConvolutionSpec s = smallConvolution();
-       s.strideH = 0;
+       s.stride_h = 0;
        p.convolution(s, a, a, a, -1, -1, -1);
      },
      "not possible"},
@@ -277,7 +277,7 @@ const Broken kBroken[] = {
      [](SmallPlan &p) {
        uint32_t a = p.activation("a", {1000});
        cpu::ConvolutionSpec s = smallConvolution();
-       s.direction = cpu::Direction::BackwardData;
+       s.direction = gc::plan::Direction_BackwardData, s.residual = true;
        p.convolution(s, a, a, a, -1, static_cast<int32_t>(a), -1);
      },
      "belong to the forward"},
@@ -287,11 +287,49 @@ const Broken kBroken[] = {
        p.convolution(smallConvolution(), a, a, a, -1, -1, static_cast<int32_t>(a));
      },
      "another kind"},
+    {"convolutionBiasWithoutBuffer",
+     [](SmallPlan &p) {
+       uint32_t a = p.activation("a", {1000});
+       cpu::ConvolutionSpec s = smallConvolution();
+       s.bias = true;
+       p.convolution(s, a, a, a, -1, -1, -1);
+     },
+     "its spec has a bias, its buffers say otherwise"},
+    {"convolutionResidualOfNobody",
+     [](SmallPlan &p) {
+       uint32_t a = p.activation("a", {1000});
+       p.convolution(smallConvolution(), a, a, a, -1, static_cast<int32_t>(a), -1);
+     },
+     "its spec has no residual, its buffers say otherwise"},
+    {"convolutionGroups",
+     [](SmallPlan &p) {
+       uint32_t a = p.activation("a", {1000});
+       cpu::ConvolutionSpec s = smallConvolution();
+       s.groups = 2;
+       p.convolution(s, a, a, a, -1, -1, -1);
+     },
+     "2 groups and a dilation of 1 x 1; only 1 is supported yet"},
+    {"convolutionDilation",
+     [](SmallPlan &p) {
+       uint32_t a = p.activation("a", {1000});
+       cpu::ConvolutionSpec s = smallConvolution();
+       s.dilation_w = 2;
+       p.convolution(s, a, a, a, -1, -1, -1);
+     },
+     "1 groups and a dilation of 1 x 2; only 1 is supported yet"},
+    {"convolutionType",
+     [](SmallPlan &p) {
+       uint32_t a = p.activation("a", {1000});
+       cpu::ConvolutionSpec s = smallConvolution();
+       s.type = gc::plan::DType_F16;
+       p.convolution(s, a, a, a, -1, -1, -1);
+     },
+     "computes f16 with sums in f32; only f32 is supported yet"},
     {"matmulStrides",
      [](SmallPlan &p) {
        uint32_t a = p.activation("a", {1000});
        cpu::MatMulSpec s = smallMatMul();
-       s.aStrides = {1};
+       s.a_strides = {1};
        p.matmul(s, {a, 0}, {a, 0}, {a, 0}, -1, -1, -1);
      },
      "need 2 strides"},
@@ -299,7 +337,7 @@ const Broken kBroken[] = {
      [](SmallPlan &p) {
        uint32_t a = p.activation("a", {30});
        cpu::MatMulSpec s = smallMatMul();
-       s.aStrides = {100, 1};
+       s.a_strides = {100, 1};
        p.matmul(s, {a, 0}, {a, 0}, {a, 0}, -1, -1, -1);
      },
      "a 'a' has"},
@@ -313,7 +351,7 @@ const Broken kBroken[] = {
      [](SmallPlan &p) {
        uint32_t a = p.activation("a", {30});
        cpu::MatMulSpec s = smallMatMul();
-       s.bStrides = {int64_t(1) << 62, int64_t(1) << 62};
+       s.b_strides = {int64_t(1) << 62, int64_t(1) << 62};
        p.matmul(s, {a, 0}, {a, 0}, {a, 0}, -1, -1, -1);
      },
      "b 'a' has"},
@@ -321,7 +359,7 @@ const Broken kBroken[] = {
      [](SmallPlan &p) {
        uint32_t a = p.activation("a", {30});
        cpu::MatMulSpec s = smallMatMul();
-       s.aStrides = {-6, 1};
+       s.a_strides = {-6, 1};
        p.matmul(s, {a, 0}, {a, 0}, {a, 0}, -1, -1, -1);
      },
      "a 'a' has"},
@@ -329,16 +367,48 @@ const Broken kBroken[] = {
      [](SmallPlan &p) {
        uint32_t a = p.activation("a", {30});
        cpu::MatMulSpec s = smallMatMul();
-       s.cStrides = {0, 1};
+       s.c_strides = {0, 1};
        p.matmul(s, {a, 0}, {a, 0}, {a, 0}, -1, -1, -1);
      },
      "written twice"},
     {"matmulBias",
      [](SmallPlan &p) {
        uint32_t a = p.activation("a", {30}), b = p.activation("b", {2});
-       p.matmul(smallMatMul(), {a, 0}, {a, 0}, {a, 0}, static_cast<int32_t>(b), -1, -1);
+       cpu::MatMulSpec s = smallMatMul();
+       s.bias = true;
+       p.matmul(s, {a, 0}, {a, 0}, {a, 0}, static_cast<int32_t>(b), -1, -1);
      },
-     "bias"},
+     "bias 'b' has"},
+    {"matmulBiasWithoutBuffer",
+     [](SmallPlan &p) {
+       uint32_t a = p.activation("a", {30});
+       cpu::MatMulSpec s = smallMatMul();
+       s.bias = true;
+       p.matmul(s, {a, 0}, {a, 0}, {a, 0}, -1, -1, -1);
+     },
+     "its spec has a bias, its buffers say otherwise"},
+    {"matmulResidualOfNobody",
+     [](SmallPlan &p) {
+       uint32_t a = p.activation("a", {30});
+       p.matmul(smallMatMul(), {a, 0}, {a, 0}, {a, 0}, -1, static_cast<int32_t>(a), -1);
+     },
+     "its spec has no residual, its buffers say otherwise"},
+    {"matmulType",
+     [](SmallPlan &p) {
+       uint32_t a = p.activation("a", {30});
+       cpu::MatMulSpec s = smallMatMul();
+       s.type = gc::plan::DType_BF16;
+       p.matmul(s, {a, 0}, {a, 0}, {a, 0}, -1, -1, -1);
+     },
+     "computes bf16 with sums in f32; only f32 is supported yet"},
+    {"matmulAccumulator",
+     [](SmallPlan &p) {
+       uint32_t a = p.activation("a", {30});
+       cpu::MatMulSpec s = smallMatMul();
+       s.accumulator = static_cast<gc::plan::DType>(99);
+       p.matmul(s, {a, 0}, {a, 0}, {a, 0}, -1, -1, -1);
+     },
+     "sums in unknown type 99"},
 };
 
 } // namespace

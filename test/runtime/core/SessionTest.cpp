@@ -15,7 +15,8 @@ struct Net {
   uint32_t x0, x1, w, y;
   Net() {
     cpu::MatMulSpec s;
-    s.m = 64, s.n = 64, s.k = 64, s.aStrides = {64, 1}, s.bStrides = {64, 1}, s.cStrides = {64, 1};
+    s.m = 64, s.n = 64, s.k = 64, s.a_strides = {64, 1}, s.b_strides = {64, 1},
+    s.c_strides = {64, 1};
     x0 = plan.buffer("x.0", gc::plan::BufferKind_Input, {64, 64});
     x1 = plan.buffer("x.1", gc::plan::BufferKind_Input, {64, 64});
     w = plan.buffer("w", gc::plan::BufferKind_Parameter, {64, 64});

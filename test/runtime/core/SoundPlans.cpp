@@ -8,14 +8,14 @@ namespace gc::test {
 
 cpu::ConvolutionSpec smallConvolution() {
   cpu::ConvolutionSpec s;
-  s.batch = 1, s.inH = s.inW = s.outH = s.outW = 4, s.inC = 2, s.outC = 3;
-  s.kernelH = s.kernelW = 3, s.padH = s.padW = 1;
+  s.batch = 1, s.in_h = s.in_w = s.out_h = s.out_w = 4, s.in_c = 2, s.out_c = 3;
+  s.kernel_h = s.kernel_w = 3, s.pad_h = s.pad_w = 1;
   return s;
 }
 
 cpu::MatMulSpec smallMatMul() {
   cpu::MatMulSpec s;
-  s.m = 4, s.n = 5, s.k = 6, s.aStrides = {6, 1}, s.bStrides = {5, 1}, s.cStrides = {5, 1};
+  s.m = 4, s.n = 5, s.k = 6, s.a_strides = {6, 1}, s.b_strides = {5, 1}, s.c_strides = {5, 1};
   return s;
 }
 

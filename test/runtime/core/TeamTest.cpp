@@ -66,7 +66,7 @@ TEST(Team, IsStartedWithAllItsThreads) {
 TEST(Team, LibraryCallsRefuseAnother) {
   cpu::requestTeam(2);
   cpu::MatMulSpec s;
-  s.m = s.n = s.k = 64, s.aStrides = s.bStrides = s.cStrides = {64, 1};
+  s.m = s.n = s.k = 64, s.a_strides = s.b_strides = s.c_strides = {64, 1};
   auto call = cpu::MatMulCall::create(s);
   ASSERT_TRUE(call) << call.error().message;
   std::vector<float> a(64 * 64, 1), b(64 * 64, 1), c(64 * 64);

@@ -44,6 +44,38 @@ TEST(CudaConformanceSuite, WrongProductsFail) {
   EXPECT_NE(result.message.find("expected"), std::string::npos) << result.message;
 }
 
+// What kernels cannot compute yet is refused, not computed as if it had not been said.
+TEST(CudaConformanceSuite, RefusesGroupsDilationAndTypes) {
+  gc::runtime::cpu::ConvolutionSpec sound;
+  sound.batch = 1, sound.in_h = sound.in_w = sound.out_h = sound.out_w = 4;
+  sound.in_c = sound.out_c = 2, sound.kernel_h = sound.kernel_w = 1;
+  auto refusal = [](const gc::runtime::cpu::ConvolutionSpec &spec) {
+    SmallPlan plan;
+    ConvolutionOperands operands{plan.activation("src", {32}), plan.activation("weights", {4}),
+                                 plan.activation("dst", {32})};
+    gc::runtime::Status done = lowering().convolution(plan, spec, operands, 1);
+    return done ? "" : done.error().message;
+  };
+  EXPECT_EQ(refusal(sound), "");
+  gc::runtime::cpu::ConvolutionSpec spec = sound;
+  spec.groups = 2;
+  EXPECT_NE(refusal(spec).find("2 groups and a dilation of 1 x 1"), std::string::npos);
+  spec = sound, spec.dilation_h = 3;
+  EXPECT_NE(refusal(spec).find("1 groups and a dilation of 3 x 1"), std::string::npos);
+  spec = sound, spec.type = gc::plan::DType_BF16;
+  EXPECT_NE(refusal(spec).find("BF16"), std::string::npos);
+
+  gc::runtime::cpu::MatMulSpec product;
+  product.m = product.n = product.k = 4;
+  product.a_strides = product.b_strides = product.c_strides = {4, 1};
+  product.type = gc::plan::DType_F16;
+  SmallPlan plan;
+  uint32_t a = plan.activation("a", {16});
+  gc::runtime::Status done = lowering().matmul(plan, product, {{a, 0}, {a, 0}, {a, 0}}, 1);
+  ASSERT_FALSE(done);
+  EXPECT_NE(done.error().message.find("F16"), std::string::npos) << done.error().message;
+}
+
 TEST(DeviceModels, AreFoundByComputeCapability) {
   using gc::cuda::deviceModelFor;
   EXPECT_EQ(deviceModelFor(70), nullptr);

@@ -19,19 +19,20 @@ Shape channelsLast(const Shape &dims) {
   return {h * w * c, 1, w * c, c};
 }
 
-static cudnnDataType_t dataTypeOf(GraphType type) {
+static cudnnDataType_t dataTypeOf(plan::DType type) {
   switch (type) {
-  case GraphType::F32:
+  case plan::DType_F32:
     return CUDNN_DATA_FLOAT;
-  case GraphType::F16:
+  case plan::DType_F16:
     return CUDNN_DATA_HALF;
-  case GraphType::BF16:
+  case plan::DType_BF16:
     return CUDNN_DATA_BFLOAT16;
+  default:
+    throw NoPlan("not a graph: the library computes f32, f16 and bf16 alone");
   }
-  throw NoPlan("not a graph: unknown type");
 }
 
-GraphBuilder::GraphBuilder(GraphType type) : type(dataTypeOf(type)) {}
+GraphBuilder::GraphBuilder(plan::DType type) : type(dataTypeOf(type)) {}
 
 //===----------------------------------------------------------------------===//
 // Tensors

@@ -24,7 +24,7 @@ Shape channelsLast(const Shape &dims);
 /// Tensors and operations in the library's words. All arithmetic is f32. References stay valid.
 class GraphBuilder {
 public:
-  explicit GraphBuilder(GraphType type);
+  explicit GraphBuilder(plan::DType type);
 
   /// A tensor in memory, of the graph's type unless told. Addresses are multiples of `alignment`.
   const GraphTensor &tensor(const char *role, Shape dims, Shape strides);
@@ -84,11 +84,11 @@ private:
 /// Only what has to be there: positive sizes and the like. Throws NoPlan.
 void require(bool condition, const char *what);
 
-void build(const ConvolutionGraph &graph, GraphBuilder &builder);
-void build(const ProductGraph &graph, GraphBuilder &builder);
+void build(const plan::ConvolutionSpecT &graph, GraphBuilder &builder);
+void build(const plan::MatMulSpecT &graph, GraphBuilder &builder);
 /// The same in other words, for which the library has f32 engines without TF32; false if there are
 /// none. What is accumulated is c itself then.
-bool buildAsConvolution(const ProductGraph &graph, GraphBuilder &builder);
+bool buildAsConvolution(const plan::MatMulSpecT &graph, GraphBuilder &builder);
 void build(const LayerNormGraph &graph, GraphBuilder &builder);
 void build(const BatchNormGraph &graph, GraphBuilder &builder);
 void build(const AttentionGraph &graph, GraphBuilder &builder);

@@ -5,10 +5,10 @@ namespace gc::cuda {
 
 using Step = GraphBuilder::Step;
 
-static void addActivation(GraphActivation activation, std::vector<Step> &steps) {
-  if (activation == GraphActivation::Relu)
+static void addActivation(plan::Activation activation, std::vector<Step> &steps) {
+  if (activation == plan::Activation_Relu)
     steps.push_back({CUDNN_POINTWISE_RELU_FWD});
-  if (activation == GraphActivation::Gelu)
+  if (activation == plan::Activation_Gelu)
     steps.push_back({CUDNN_POINTWISE_GELU_FWD});
 }
 
@@ -68,31 +68,33 @@ static void weights(GraphBuilder &builder, const Descriptor &kind, const GraphTe
   builder.addProduct(std::move(operation), "convolution's filter gradient");
 }
 
-void build(const ConvolutionGraph &g, GraphBuilder &builder) {
-  require(g.batch > 0 && g.inH > 0 && g.inW > 0 && g.inC > 0 && g.outC > 0 && g.kernelH > 0 &&
-              g.kernelW > 0 && g.strideH > 0 && g.strideW > 0,
+void build(const plan::ConvolutionSpecT &g, GraphBuilder &builder) {
+  require(g.batch > 0 && g.in_h > 0 && g.in_w > 0 && g.in_c > 0 && g.out_c > 0 && g.kernel_h > 0 &&
+              g.kernel_w > 0 && g.stride_h > 0 && g.stride_w > 0,
           "a convolution's sizes must be positive");
-  require(g.padH >= 0 && g.padW >= 0, "a convolution's padding must not be negative");
-  require(g.inH + 2 * g.padH >= g.kernelH && g.inW + 2 * g.padW >= g.kernelW,
+  require(g.pad_h >= 0 && g.pad_w >= 0, "a convolution's padding must not be negative");
+  require(g.in_h + 2 * g.pad_h >= g.kernel_h && g.in_w + 2 * g.pad_w >= g.kernel_w,
           "the filter is larger than the padded image");
-  require(g.outH == outputSize(g.inH, g.kernelH, g.strideH, g.padH) &&
-              g.outW == outputSize(g.inW, g.kernelW, g.strideW, g.padW),
+  require(g.out_h == outputSize(g.in_h, g.kernel_h, g.stride_h, g.pad_h) &&
+              g.out_w == outputSize(g.in_w, g.kernel_w, g.stride_w, g.pad_w),
           "the convolution's output size does not follow from its input");
-  using Direction = ConvolutionGraph::Direction;
-  bool isForward = g.direction == Direction::Forward;
-  require(isForward || (!g.bias && !g.residual && g.activation == GraphActivation::None),
+  require(g.groups == 1 && g.dilation_h == 1 && g.dilation_w == 1,
+          "groups and dilation are not supported yet");
+  require(g.accumulator == plan::DType_F32, "sums are kept in f32 alone");
+  bool isForward = g.direction == plan::Direction_Forward;
+  require(isForward || (!g.bias && !g.residual && g.activation == plan::Activation_None),
           "only a forward convolution has an epilogue");
-  require(!g.accumulate || g.direction == Direction::Weights,
+  require(!g.accumulate || g.direction == plan::Direction_BackwardWeights,
           "only a filter's gradient is accumulated");
 
-  Shape inDims{g.batch, g.inC, g.inH, g.inW}, outDims{g.batch, g.outC, g.outH, g.outW};
-  Shape filterDims{g.outC, g.inC, g.kernelH, g.kernelW}, biasDims{1, g.outC, 1, 1};
+  Shape inDims{g.batch, g.in_c, g.in_h, g.in_w}, outDims{g.batch, g.out_c, g.out_h, g.out_w};
+  Shape filterDims{g.out_c, g.in_c, g.kernel_h, g.kernel_w}, biasDims{1, g.out_c, 1, 1};
   auto make = [&](const char *role, const Shape &dims) -> const GraphTensor & {
     return builder.tensor(role, dims, channelsLast(dims));
   };
-  Descriptor kind = describe({g.strideH, g.strideW}, {g.padH, g.padW});
+  Descriptor kind = describe({g.stride_h, g.stride_w}, {g.pad_h, g.pad_w});
   switch (g.direction) {
-  case Direction::Forward: {
+  case plan::Direction_Forward: {
     auto &x = make("input", inDims), &w = make("filter", filterDims);
     // The library has finished kernels for the residual before the bias, not after it.
     std::vector<Step> steps;
@@ -106,11 +108,11 @@ void build(const ConvolutionGraph &g, GraphBuilder &builder) {
     forward(builder, kind, x, w, y);
     return builder.finishEpilogue(steps, y, output);
   }
-  case Direction::Data: {
+  case plan::Direction_BackwardData: {
     auto &dy = make("gradient", outDims), &w = make("filter", filterDims);
     return data(builder, kind, dy, w, make("input_gradient", inDims));
   }
-  case Direction::Weights: {
+  case plan::Direction_BackwardWeights: {
     auto &x = make("input", inDims), &dy = make("gradient", outDims);
     return weights(builder, kind, x, dy, make("filter_gradient", filterDims), g.accumulate);
   }
@@ -121,12 +123,13 @@ void build(const ConvolutionGraph &g, GraphBuilder &builder) {
 // Matrix products
 //===----------------------------------------------------------------------===//
 
-void build(const ProductGraph &g, GraphBuilder &builder) {
+void build(const plan::MatMulSpecT &g, GraphBuilder &builder) {
   require(g.m > 0 && g.n > 0 && g.k > 0, "a product's sizes must be positive");
   for (int64_t size : g.batch)
     require(size > 0, "a product's batch must be positive");
+  require(g.accumulator == plan::DType_F32, "sums are kept in f32 alone");
   size_t rank = g.batch.size() + 2;
-  require(g.aStrides.size() == rank && g.bStrides.size() == rank && g.cStrides.size() == rank,
+  require(g.a_strides.size() == rank && g.b_strides.size() == rank && g.c_strides.size() == rank,
           "a product's strides must be one for each batch dimension and two more");
 
   // The library wants a batch dimension at least.
@@ -140,8 +143,8 @@ void build(const ProductGraph &g, GraphBuilder &builder) {
     }
     return builder.tensor(role, dims, strides);
   };
-  auto &a = make("a", g.m, g.k, g.aStrides), &b = make("b", g.k, g.n, g.bStrides);
-  auto &c = make("c", g.m, g.n, g.cStrides);
+  auto &a = make("a", g.m, g.k, g.a_strides), &b = make("b", g.k, g.n, g.b_strides);
+  auto &c = make("c", g.m, g.n, g.c_strides);
   size_t fullRank = c.dims.size();
   std::vector<Step> steps;
   if (g.scale != 1)
@@ -152,10 +155,10 @@ void build(const ProductGraph &g, GraphBuilder &builder) {
     steps.push_back({CUDNN_POINTWISE_ADD, &builder.tensor("bias", dims, denseStrides(dims))});
   }
   if (g.residual)
-    steps.push_back({CUDNN_POINTWISE_ADD, &make("residual", g.m, g.n, g.cStrides)});
+    steps.push_back({CUDNN_POINTWISE_ADD, &make("residual", g.m, g.n, g.c_strides)});
   addActivation(g.activation, steps);
   if (g.accumulate)
-    steps.push_back({CUDNN_POINTWISE_ADD, &make("accumulated", g.m, g.n, g.cStrides)});
+    steps.push_back({CUDNN_POINTWISE_ADD, &make("accumulated", g.m, g.n, g.c_strides)});
   auto &last = builder.beforeEpilogue(steps, c);
   builder.product(a, b, last);
   builder.finishEpilogue(steps, last, c);
@@ -163,13 +166,13 @@ void build(const ProductGraph &g, GraphBuilder &builder) {
 
 // A linear layer and its two gradients are convolutions by 1x1 of an image of one point:
 //   c = a b^T,  c = a b,  c = a^T b   with a, b, c stored row by row.
-bool buildAsConvolution(const ProductGraph &g, GraphBuilder &builder) {
-  if (!g.batch.empty() || g.scale != 1 || g.cStrides != Shape{g.n, 1})
+bool buildAsConvolution(const plan::MatMulSpecT &g, GraphBuilder &builder) {
+  if (!g.batch.empty() || g.scale != 1 || g.c_strides != Shape{g.n, 1})
     return false;
-  bool rowsA = g.aStrides == Shape{g.k, 1}, rowsB = g.bStrides == Shape{g.n, 1};
-  bool isForward = rowsA && g.bStrides == Shape{1, g.k};
-  bool isData = rowsA && rowsB, isWeights = g.aStrides == Shape{1, g.m} && rowsB;
-  bool plain = !g.bias && !g.residual && g.activation == GraphActivation::None;
+  bool rowsA = g.a_strides == Shape{g.k, 1}, rowsB = g.b_strides == Shape{g.n, 1};
+  bool isForward = rowsA && g.b_strides == Shape{1, g.k};
+  bool isData = rowsA && rowsB, isWeights = g.a_strides == Shape{1, g.m} && rowsB;
+  bool plain = !g.bias && !g.residual && g.activation == plan::Activation_None;
   auto make = [&](const char *role, int64_t rows, int64_t columns) -> const GraphTensor & {
     Shape dims{rows, columns, 1, 1};
     return builder.tensor(role, dims, channelsLast(dims));

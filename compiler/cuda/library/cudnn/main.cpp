@@ -20,7 +20,7 @@ static std::vector<LibraryPlan> plansFor(const Graph &graph, const Descriptor &d
   try {
     return chooseEngines(builder, device, options);
   } catch (const NoPlan &error) {
-    if constexpr (std::is_same_v<Graph, ProductGraph>) {
+    if constexpr (std::is_same_v<Graph, gc::plan::MatMulSpecT>) {
       GraphBuilder other(graph.type);
       if (!buildAsConvolution(graph, other))
         throw;
@@ -49,9 +49,12 @@ static Json answerTo(const Json &request, const Descriptor &device, const Planne
     return {{"workspace", restorePlan(request["restore"].get<std::string>(), device)}};
   using Planned = Json (*)(const Json &, const Descriptor &, const PlannerOptions &);
   static const std::pair<const char *, Planned> kinds[] = {
-      {"convolution", planned<ConvolutionGraph>}, {"product", planned<ProductGraph>},
-      {"layer_norm", planned<LayerNormGraph>},    {"batch_norm", planned<BatchNormGraph>},
-      {"attention", planned<AttentionGraph>},     {"pool", planned<PoolGraph>}};
+      {"convolution", planned<gc::plan::ConvolutionSpecT>},
+      {"product", planned<gc::plan::MatMulSpecT>},
+      {"layer_norm", planned<LayerNormGraph>},
+      {"batch_norm", planned<BatchNormGraph>},
+      {"attention", planned<AttentionGraph>},
+      {"pool", planned<PoolGraph>}};
   for (auto [kind, plan] : kinds)
     if (request.contains(kind))
       return plan(request[kind], device, options);

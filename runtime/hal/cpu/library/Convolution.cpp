@@ -9,26 +9,33 @@ namespace {
 bool preferProduct(const ConvolutionSpec &s) {
   if (!isProduct(s))
     return false;
-  if (s.kernelH * s.kernelW >= 16) // patch embeddings: long runs, few patches
+  if (s.kernel_h * s.kernel_w >= 16) // patch embeddings: long runs, few patches
     return true;
-  if (s.kernelH != 1 || s.kernelW != 1)
+  if (s.kernel_h != 1 || s.kernel_w != 1)
     return false;
   // 1×1: oneDNN's direct kernels win forward and for data, unless the result is added to what is
   // there (a product does that for free); for filters a product wins once both sides are wide.
-  if (s.direction == Direction::BackwardData)
+  if (s.direction == plan::Direction_BackwardData)
     return s.accumulate;
-  return s.direction == Direction::BackwardWeights && s.inC * s.outC >= 128 * 512;
+  return s.direction == plan::Direction_BackwardWeights && s.in_c * s.out_c >= 128 * 512;
 }
 
 } // namespace
 
 Result<std::unique_ptr<ConvolutionCall>> ConvolutionCall::create(const ConvolutionSpec &spec) {
-  for (int64_t size : {spec.batch, spec.inH, spec.inW, spec.inC, spec.outH, spec.outW, spec.outC,
-                       spec.kernelH, spec.kernelW, spec.strideH, spec.strideW})
+  for (int64_t size : {spec.batch, spec.in_h, spec.in_w, spec.in_c, spec.out_h, spec.out_w,
+                       spec.out_c, spec.kernel_h, spec.kernel_w, spec.stride_h, spec.stride_w})
     if (size < 1)
       return badInput("a convolution needs positive sizes");
-  if (spec.direction != Direction::Forward &&
-      (spec.residual || spec.activation != Activation::None))
+  if (spec.groups != 1 || spec.dilation_h != 1 || spec.dilation_w != 1)
+    return badInput(
+        "the CPU's library has no convolutions with groups or dilation yet, this one has " +
+        std::to_string(spec.groups) + " groups and a dilation of " +
+        std::to_string(spec.dilation_h) + " x " + std::to_string(spec.dilation_w));
+  if (Status types = checkTypes(spec.type, spec.accumulator); !types)
+    return types.error();
+  if (spec.direction != plan::Direction_Forward &&
+      (spec.residual || spec.activation != plan::Activation_None))
     return badInput("activation and residual belong to the forward convolution");
   if (preferProduct(spec))
     return buildProductConvolution(spec);

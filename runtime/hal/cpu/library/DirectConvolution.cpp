@@ -16,36 +16,37 @@ constexpr auto kF32 = memory::data_type::f32;
 class Direct final : public ConvolutionCall {
 public:
   explicit Direct(const ConvolutionSpec &spec)
-      : s_(spec), src_({s_.batch, s_.inC, s_.inH, s_.inW}, kF32, memory::format_tag::nhwc),
-        dst_({s_.batch, s_.outC, s_.outH, s_.outW}, kF32, memory::format_tag::nhwc),
-        weights_({s_.outC, s_.inC, s_.kernelH, s_.kernelW}, kF32, memory::format_tag::ohwi),
-        anyWeights_({s_.outC, s_.inC, s_.kernelH, s_.kernelW}, kF32, memory::format_tag::any),
-        bias_({s_.outC}, kF32, memory::format_tag::x), strides_{s_.strideH, s_.strideW},
-        before_{s_.padH, s_.padW}, after_{
-                                       (s_.outH - 1) * s_.strideH + s_.kernelH - s_.padH - s_.inH,
-                                       (s_.outW - 1) * s_.strideW + s_.kernelW - s_.padW - s_.inW} {
+      : s_(spec), src_({s_.batch, s_.in_c, s_.in_h, s_.in_w}, kF32, memory::format_tag::nhwc),
+        dst_({s_.batch, s_.out_c, s_.out_h, s_.out_w}, kF32, memory::format_tag::nhwc),
+        weights_({s_.out_c, s_.in_c, s_.kernel_h, s_.kernel_w}, kF32, memory::format_tag::ohwi),
+        anyWeights_({s_.out_c, s_.in_c, s_.kernel_h, s_.kernel_w}, kF32, memory::format_tag::any),
+        bias_({s_.out_c}, kF32, memory::format_tag::x), strides_{s_.stride_h, s_.stride_w},
+        before_{s_.pad_h, s_.pad_w}, after_{(s_.out_h - 1) * s_.stride_h + s_.kernel_h - s_.pad_h -
+                                                s_.in_h,
+                                            (s_.out_w - 1) * s_.stride_w + s_.kernel_w - s_.pad_w -
+                                                s_.in_w} {
     switch (s_.direction) {
-    case Direction::Forward:
+    case plan::Direction_Forward:
       buildForward();
       break;
-    case Direction::BackwardData:
+    case plan::Direction_BackwardData:
       buildBackwardData();
       break;
-    case Direction::BackwardWeights:
+    case plan::Direction_BackwardWeights:
       buildBackwardWeights();
       break;
     }
   }
 
   Status execute(const ConvolutionPointers &p) override {
-    if (s_.direction == Direction::BackwardWeights)
+    if (s_.direction == plan::Direction_BackwardWeights)
       return executeBackwardWeights(p);
     void *weights = p.weights;
     if (blocked_) {
       weights = at(p.workspace, blockedOffset_);
       filters_.fromOhwi(static_cast<float *>(weights), static_cast<const float *>(p.weights));
     }
-    bool forward = s_.direction == Direction::Forward;
+    bool forward = s_.direction == plan::Direction_Forward;
     void *result = forward ? p.dst : p.src;
     void *target = temporary_ ? at(p.workspace, temporaryOffset_) : result;
     main_.set(0, forward ? p.src : target);
@@ -58,11 +59,11 @@ public:
       main_.set(residualPlace_, p.residual);
     if (Status done = main_.execute(); !done)
       return done;
-    int64_t rows = s_.batch * s_.outH * s_.outW;
+    int64_t rows = s_.batch * s_.out_h * s_.out_w;
     if (separateEpilogue_)
       epilogue(static_cast<float *>(target), nullptr,
                s_.residual ? static_cast<const float *>(p.residual) : nullptr, s_.activation, rows,
-               s_.outC);
+               s_.out_c);
     if (temporary_)
       addOrCopy(static_cast<float *>(result), static_cast<const float *>(target),
                 static_cast<int64_t>((forward ? dst_ : src_).get_size() / sizeof(float)), true);
@@ -104,9 +105,9 @@ private:
           residualOp = ops.len();
           ops.append_binary(algorithm::binary_add, dst_);
         }
-        if (s_.activation == Activation::Relu)
+        if (s_.activation == plan::Activation_Relu)
           ops.append_eltwise(1.0f, algorithm::eltwise_relu, 0.0f, 0.0f);
-        if (s_.activation == Activation::Gelu)
+        if (s_.activation == plan::Activation_Gelu)
           ops.append_eltwise(1.0f, algorithm::eltwise_gelu_erf, 0.0f, 0.0f);
       }
       attr.set_post_ops(ops);
@@ -120,8 +121,8 @@ private:
       return dnnl::convolution_forward::primitive_desc(desc, attr, engine());
     };
     // Accumulating after an activation is not a sum that oneDNN can fuse.
-    bool fusible = !(s_.accumulate && s_.activation != Activation::None);
-    bool extras = s_.accumulate || s_.residual || s_.activation != Activation::None;
+    bool fusible = !(s_.accumulate && s_.activation != plan::Activation_None);
+    bool extras = s_.accumulate || s_.residual || s_.activation != plan::Activation_None;
     dnnl::convolution_forward::primitive_desc pd;
     if (fusible) {
       try {
@@ -132,7 +133,7 @@ private:
     }
     if (!fusible || (extras && isReference(pd.impl_info_str()))) {
       pd = make(false);
-      separateEpilogue_ = s_.residual || s_.activation != Activation::None;
+      separateEpilogue_ = s_.residual || s_.activation != plan::Activation_None;
       temporary_ = s_.accumulate;
     }
     takeWeights(pd.weights_desc());
@@ -201,7 +202,7 @@ private:
     if (Status done = main_.execute(); !done)
       return done;
     if (addBias)
-      addOrCopy(static_cast<float *>(p.bias), static_cast<const float *>(bias), s_.outC, true);
+      addOrCopy(static_cast<float *>(p.bias), static_cast<const float *>(bias), s_.out_c, true);
     if (blocked_)
       filters_.toOhwi(static_cast<float *>(p.weights),
                       reinterpret_cast<const float *>(at(p.workspace, blockedOffset_)),

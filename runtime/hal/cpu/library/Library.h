@@ -10,6 +10,7 @@
 #ifndef GC_RUNTIME_HAL_CPU_LIBRARY_LIBRARY_H
 #define GC_RUNTIME_HAL_CPU_LIBRARY_LIBRARY_H
 
+#include "runtime/plan/Plan_generated.h"
 #include "runtime/plan/Result.h"
 
 #include <cstddef>
@@ -18,52 +19,19 @@
 #include <string>
 #include <vector>
 
-namespace gc::plan {
-struct Convolution;
-struct MatMul;
-} // namespace gc::plan
-
 namespace gc::runtime::cpu {
 
-enum class Activation : uint8_t { None, Relu, Gelu };
-enum class Direction : uint8_t { Forward, BackwardData, BackwardWeights };
-
-/// Activations are NHWC, filters OHWI, all f32 and dense.
-///   Forward:         dst = activation(src * weights + bias + residual)
-///   BackwardData:    src = dst * weights        (dst and weights are read, src is written)
-///   BackwardWeights: weights = src * dst, bias = sum of dst where there is one
-/// `accumulate` adds to what is there instead of writing. `activation` and `residual` belong to
-/// Forward only. Padding after the end is what the output size implies.
-struct ConvolutionSpec {
-  Direction direction = Direction::Forward;
-  int64_t batch = 0, inH = 0, inW = 0, inC = 0;
-  int64_t outH = 0, outW = 0, outC = 0;
-  int64_t kernelH = 0, kernelW = 0, strideH = 1, strideW = 1, padH = 0, padW = 0;
-  Activation activation = Activation::None;
-  bool bias = false;
-  bool residual = false;
-  bool accumulate = false;
-};
-
-/// c = activation(scale * a * b + bias + residual), or c += ... with `accumulate`. Strides are in
-/// elements: one for each batch dimension, then rows and columns. bias has n elements; residual has
-/// the strides of c. A batch stride of 0 broadcasts a or b.
-struct MatMulSpec {
-  std::vector<int64_t> batch;
-  int64_t m = 0, n = 0, k = 0;
-  std::vector<int64_t> aStrides, bStrides, cStrides;
-  float scale = 1.0f;
-  Activation activation = Activation::None;
-  bool bias = false;
-  bool residual = false;
-  bool accumulate = false;
-};
+/// What is computed, in the plan's own terms (Plan.fbs): the compiler asks with the spec that a
+/// command has later. Groups, dilation and types that this library has no kernels for are bad
+/// input.
+using ConvolutionSpec = gc::plan::ConvolutionSpecT;
+using MatMulSpec = gc::plan::MatMulSpecT;
 
 /// The spec of a plan's command. The plan must have been verified.
 ConvolutionSpec specOf(const gc::plan::Convolution &command);
 MatMulSpec specOf(const gc::plan::MatMul &command);
 
-/// A text that is equal for equal specs.
+/// Bytes that are equal exactly for equal specs of one kind.
 std::string specKey(const ConvolutionSpec &spec);
 std::string specKey(const MatMulSpec &spec);
 

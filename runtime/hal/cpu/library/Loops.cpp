@@ -6,13 +6,13 @@
 
 namespace gc::runtime::cpu {
 
-static float activate(float x, Activation activation) {
+static float activate(float x, plan::Activation activation) {
   switch (activation) {
-  case Activation::Relu:
+  case plan::Activation_Relu:
     return x > 0 ? x : 0;
-  case Activation::Gelu:
+  case plan::Activation_Gelu:
     return 0.5f * x * (1.0f + std::erf(x * 0.70710678f));
-  case Activation::None:
+  case plan::Activation_None:
     break;
   }
   return x;
@@ -24,7 +24,7 @@ void addOrCopy(float *target, const float *source, int64_t n, bool add) {
     target[i] = add ? target[i] + source[i] : source[i];
 }
 
-void epilogue(float *target, const float *bias, const float *residual, Activation activation,
+void epilogue(float *target, const float *bias, const float *residual, plan::Activation activation,
               int64_t rows, int64_t columns) {
 #pragma omp parallel for schedule(static)
   for (int64_t r = 0; r < rows; ++r)
@@ -65,7 +65,7 @@ void pack(float *dense, const float *source, const Strided &layout) {
 }
 
 void unpack(float *target, const float *dense, const Strided &layout, const float *bias,
-            const float *residual, Activation activation, bool add) {
+            const float *residual, plan::Activation activation, bool add) {
   int64_t columns = layout.sizes.back(), stride = layout.strides.back();
   forRows(layout, [&](int64_t offset, int64_t row) {
     for (int64_t c = 0; c < columns; ++c) {
@@ -103,27 +103,28 @@ void columnSums(float *sums, const float *matrix, int64_t rows, int64_t columns,
 }
 
 void gatherPatches(float *patches, const float *image, const ConvolutionSpec &s) {
-  int64_t run = s.kernelW * s.inC; // contiguous on both sides
+  int64_t run = s.kernel_w * s.in_c; // contiguous on both sides
 #pragma omp parallel for collapse(2) schedule(static)
   for (int64_t n = 0; n < s.batch; ++n)
-    for (int64_t y = 0; y < s.outH; ++y)
-      for (int64_t x = 0; x < s.outW; ++x)
-        for (int64_t k = 0; k < s.kernelH; ++k)
-          std::memcpy(patches + (((n * s.outH + y) * s.outW + x) * s.kernelH + k) * run,
-                      image + ((n * s.inH + y * s.strideH + k) * s.inW + x * s.strideW) * s.inC,
+    for (int64_t y = 0; y < s.out_h; ++y)
+      for (int64_t x = 0; x < s.out_w; ++x)
+        for (int64_t k = 0; k < s.kernel_h; ++k)
+          std::memcpy(patches + (((n * s.out_h + y) * s.out_w + x) * s.kernel_h + k) * run,
+                      image +
+                          ((n * s.in_h + y * s.stride_h + k) * s.in_w + x * s.stride_w) * s.in_c,
                       run * sizeof(float));
 }
 
 void scatterPatches(float *image, const float *patches, const ConvolutionSpec &s, bool add) {
-  int64_t run = s.kernelW * s.inC, covered = s.outW * run, row = s.inW * s.inC;
+  int64_t run = s.kernel_w * s.in_c, covered = s.out_w * run, row = s.in_w * s.in_c;
 #pragma omp parallel for collapse(2) schedule(static)
   for (int64_t n = 0; n < s.batch; ++n)
-    for (int64_t h = 0; h < s.inH; ++h) {
-      float *target = image + (n * s.inH + h) * row;
-      int64_t y = h / s.strideH, k = h % s.strideH;
-      int64_t inside = y < s.outH ? covered : 0;
+    for (int64_t h = 0; h < s.in_h; ++h) {
+      float *target = image + (n * s.in_h + h) * row;
+      int64_t y = h / s.stride_h, k = h % s.stride_h;
+      int64_t inside = y < s.out_h ? covered : 0;
       for (int64_t x = 0; x * run < inside; ++x) {
-        const float *source = patches + (((n * s.outH + y) * s.outW + x) * s.kernelH + k) * run;
+        const float *source = patches + (((n * s.out_h + y) * s.out_w + x) * s.kernel_h + k) * run;
         for (int64_t i = 0; i < run; ++i)
           target[x * run + i] = add ? target[x * run + i] + source[i] : source[i];
       }

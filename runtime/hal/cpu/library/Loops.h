@@ -12,7 +12,7 @@ void addOrCopy(float *target, const float *source, int64_t n, bool add);
 
 /// target[r][c] (dense rows) = activation(target + bias[c] + residual[r][c]); bias, residual may be
 /// null.
-void epilogue(float *target, const float *bias, const float *residual, Activation activation,
+void epilogue(float *target, const float *bias, const float *residual, plan::Activation activation,
               int64_t rows, int64_t columns);
 
 /// A strided tensor of up to 6 dimensions.
@@ -23,13 +23,14 @@ struct Strided {
 void pack(float *dense, const float *source, const Strided &layout);
 /// target = activation(dense + bias + residual), or target += ...; residual has target's strides.
 void unpack(float *target, const float *dense, const Strided &layout, const float *bias,
-            const float *residual, Activation activation, bool add);
+            const float *residual, plan::Activation activation, bool add);
 
 /// sums[c] (+)= sum over rows of matrix[r][c]. `partial` has threads × columns elements.
 void columnSums(float *sums, const float *matrix, int64_t rows, int64_t columns, float *partial,
                 int threads, bool add);
 
-/// Rows of patches [batch × outH × outW][kernelH × kernelW × inC] for kernel == stride, no padding.
+/// Rows of patches [batch × out_h × out_w][kernel_h × kernel_w × in_c] for kernel == stride, no
+/// padding.
 void gatherPatches(float *patches, const float *image, const ConvolutionSpec &spec);
 /// The inverse; `add` accumulates. Pixels that no patch covers become 0 (or stay, with `add`).
 void scatterPatches(float *image, const float *patches, const ConvolutionSpec &spec, bool add);

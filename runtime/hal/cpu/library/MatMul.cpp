@@ -53,7 +53,7 @@ public:
   void build() {
     Dims aSizes = sizes(spec_.m, spec_.k), bSizes = sizes(spec_.k, spec_.n);
     Dims cSizes = sizes(spec_.m, spec_.n);
-    Dims a(spec_.aStrides), b(spec_.bStrides), c(spec_.cStrides);
+    Dims a(spec_.a_strides), b(spec_.b_strides), c(spec_.c_strides);
     aLayout_ = {aSizes, a};
     bLayout_ = {bSizes, b};
     cLayout_ = {cSizes, c};
@@ -170,7 +170,7 @@ private:
     dnnl::post_ops ops;
     int biasOp = -1, residualOp = -1;
     if (fused) {
-      if (spec_.accumulate && spec_.activation == Activation::None)
+      if (spec_.accumulate && spec_.activation == plan::Activation_None)
         ops.append_sum(1.0f);
       if (spec_.bias && !ownBias) {
         biasOp = ops.len();
@@ -180,11 +180,11 @@ private:
         residualOp = ops.len();
         ops.append_binary(algorithm::binary_add, c);
       }
-      if (spec_.activation == Activation::Relu)
+      if (spec_.activation == plan::Activation_Relu)
         ops.append_eltwise(1.0f, algorithm::eltwise_relu, 0.0f, 0.0f);
-      if (spec_.activation == Activation::Gelu)
+      if (spec_.activation == plan::Activation_Gelu)
         ops.append_eltwise(1.0f, algorithm::eltwise_gelu_erf, 0.0f, 0.0f);
-      if (spec_.accumulate && spec_.activation != Activation::None)
+      if (spec_.accumulate && spec_.activation != plan::Activation_None)
         ops.append_sum(1.0f);
     }
     attr.set_post_ops(ops);
@@ -234,10 +234,12 @@ private:
 
 Result<std::unique_ptr<MatMulCall>> MatMulCall::create(const MatMulSpec &spec) {
   size_t dims = spec.batch.size() + 2;
-  if (spec.m < 1 || spec.n < 1 || spec.k < 1 || spec.aStrides.size() != dims ||
-      spec.bStrides.size() != dims || spec.cStrides.size() != dims)
+  if (spec.m < 1 || spec.n < 1 || spec.k < 1 || spec.a_strides.size() != dims ||
+      spec.b_strides.size() != dims || spec.c_strides.size() != dims)
     return badInput("a matrix product needs positive sizes and " + std::to_string(dims) +
                     " strides for each operand");
+  if (Status types = checkTypes(spec.type, spec.accumulator); !types)
+    return types.error();
   auto product = std::make_unique<Product>(spec);
   if (Status built = guarded("matrix product", [&] { product->build(); }); !built)
     return built.error();

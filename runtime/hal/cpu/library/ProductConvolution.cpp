@@ -10,29 +10,30 @@ namespace {
 class ProductConvolution final : public ConvolutionCall {
 public:
   explicit ProductConvolution(const ConvolutionSpec &spec)
-      : s_(spec), rows_(s_.batch * s_.outH * s_.outW), depth_(s_.kernelH * s_.kernelW * s_.inC),
-        gather_(s_.kernelH != 1 || s_.kernelW != 1), threads_(omp_get_max_threads()) {}
+      : s_(spec), rows_(s_.batch * s_.out_h * s_.out_w),
+        depth_(s_.kernel_h * s_.kernel_w * s_.in_c), gather_(s_.kernel_h != 1 || s_.kernel_w != 1),
+        threads_(omp_get_max_threads()) {}
 
   Status build() {
     MatMulSpec product;
     switch (s_.direction) {
-    case Direction::Forward: // [rows × depth] · [outC × depth]ᵀ
-      product.m = rows_, product.n = s_.outC, product.k = depth_;
-      product.aStrides = {depth_, 1}, product.bStrides = {1, depth_},
-      product.cStrides = {s_.outC, 1};
+    case plan::Direction_Forward: // [rows × depth] · [out_c × depth]ᵀ
+      product.m = rows_, product.n = s_.out_c, product.k = depth_;
+      product.a_strides = {depth_, 1}, product.b_strides = {1, depth_},
+      product.c_strides = {s_.out_c, 1};
       product.bias = s_.bias, product.residual = s_.residual, product.activation = s_.activation;
       product.accumulate = s_.accumulate;
       break;
-    case Direction::BackwardData: // [rows × outC] · [outC × depth]
-      product.m = rows_, product.n = depth_, product.k = s_.outC;
-      product.aStrides = {s_.outC, 1}, product.bStrides = {depth_, 1},
-      product.cStrides = {depth_, 1};
+    case plan::Direction_BackwardData: // [rows × out_c] · [out_c × depth]
+      product.m = rows_, product.n = depth_, product.k = s_.out_c;
+      product.a_strides = {s_.out_c, 1}, product.b_strides = {depth_, 1},
+      product.c_strides = {depth_, 1};
       product.accumulate = s_.accumulate && !gather_;
       break;
-    case Direction::BackwardWeights: // [rows × outC]ᵀ · [rows × depth]
-      product.m = s_.outC, product.n = depth_, product.k = rows_;
-      product.aStrides = {1, s_.outC}, product.bStrides = {depth_, 1},
-      product.cStrides = {depth_, 1};
+    case plan::Direction_BackwardWeights: // [rows × out_c]ᵀ · [rows × depth]
+      product.m = s_.out_c, product.n = depth_, product.k = rows_;
+      product.a_strides = {1, s_.out_c}, product.b_strides = {depth_, 1},
+      product.c_strides = {depth_, 1};
       product.accumulate = s_.accumulate;
       break;
     }
@@ -42,8 +43,8 @@ public:
     product_ = std::move(*call);
     if (gather_)
       patchesOffset_ = layout_.take(static_cast<size_t>(rows_ * depth_) * sizeof(float));
-    if (s_.direction == Direction::BackwardWeights && s_.bias)
-      sumsOffset_ = layout_.take(static_cast<size_t>(threads_ * s_.outC) * sizeof(float));
+    if (s_.direction == plan::Direction_BackwardWeights && s_.bias)
+      sumsOffset_ = layout_.take(static_cast<size_t>(threads_ * s_.out_c) * sizeof(float));
     productOffset_ = layout_.take(product_->workspaceBytes());
     return {};
   }
@@ -53,25 +54,25 @@ public:
   Status execute(const ConvolutionPointers &p) override {
     auto *patches = reinterpret_cast<float *>(at(p.workspace, patchesOffset_));
     auto *pixels = gather_ ? patches : static_cast<float *>(p.src);
-    if (gather_ && s_.direction != Direction::BackwardData)
+    if (gather_ && s_.direction != plan::Direction_BackwardData)
       gatherPatches(patches, static_cast<const float *>(p.src), s_);
     MatMulPointers m;
     m.workspace = at(p.workspace, productOffset_);
     switch (s_.direction) {
-    case Direction::Forward:
+    case plan::Direction_Forward:
       m.a = pixels, m.b = p.weights, m.c = p.dst, m.bias = p.bias, m.residual = p.residual;
       return product_->execute(m);
-    case Direction::BackwardData: {
+    case plan::Direction_BackwardData: {
       m.a = p.dst, m.b = p.weights, m.c = pixels;
       Status done = product_->execute(m);
       if (done && gather_)
         scatterPatches(static_cast<float *>(p.src), patches, s_, s_.accumulate);
       return done;
     }
-    case Direction::BackwardWeights:
+    case plan::Direction_BackwardWeights:
       m.a = p.dst, m.b = pixels, m.c = p.weights;
       if (s_.bias)
-        columnSums(static_cast<float *>(p.bias), static_cast<const float *>(p.dst), rows_, s_.outC,
+        columnSums(static_cast<float *>(p.bias), static_cast<const float *>(p.dst), rows_, s_.out_c,
                    reinterpret_cast<float *>(at(p.workspace, sumsOffset_)), threads_,
                    s_.accumulate);
       return product_->execute(m);
@@ -97,9 +98,9 @@ private:
 } // namespace
 
 bool isProduct(const ConvolutionSpec &s) {
-  return s.kernelH == s.strideH && s.kernelW == s.strideW && s.padH == 0 && s.padW == 0 &&
-         s.outH * s.strideH <= s.inH && s.outW * s.strideW <= s.inW &&
-         (s.kernelH != 1 || s.kernelW != 1 || (s.outH == s.inH && s.outW == s.inW));
+  return s.kernel_h == s.stride_h && s.kernel_w == s.stride_w && s.pad_h == 0 && s.pad_w == 0 &&
+         s.out_h * s.stride_h <= s.in_h && s.out_w * s.stride_w <= s.in_w &&
+         (s.kernel_h != 1 || s.kernel_w != 1 || (s.out_h == s.in_h && s.out_w == s.in_w));
 }
 
 Result<std::unique_ptr<ConvolutionCall>> buildProductConvolution(const ConvolutionSpec &spec) {

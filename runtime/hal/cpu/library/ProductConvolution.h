@@ -1,5 +1,5 @@
 // A convolution as one matrix product: over pixels (1×1, stride 1) or over gathered patches
-// (kernel == stride, no padding). Filters are used as they are: OHWI is a matrix of outC rows.
+// (kernel == stride, no padding). Filters are used as they are: OHWI is a matrix of out_c rows.
 #ifndef GC_RUNTIME_HAL_CPU_LIBRARY_PRODUCTCONVOLUTION_H
 #define GC_RUNTIME_HAL_CPU_LIBRARY_PRODUCTCONVOLUTION_H
 

@@ -1,68 +1,38 @@
 // From plan tables to specs, and the answers that the compiler asks for.
-#include "runtime/hal/cpu/library/Library.h"
-
-#include "runtime/plan/Plan_generated.h"
+#include "runtime/hal/cpu/library/Primitive.h"
 
 #include <map>
 #include <mutex>
 #include <omp.h>
-#include <oneapi/dnnl/dnnl.hpp>
 
 namespace gc::runtime::cpu {
 
-ConvolutionSpec specOf(const gc::plan::Convolution &c) {
-  ConvolutionSpec s;
-  s.direction = static_cast<Direction>(c.direction());
-  s.batch = c.batch(), s.inH = c.in_h(), s.inW = c.in_w(), s.inC = c.in_c();
-  s.outH = c.out_h(), s.outW = c.out_w(), s.outC = c.out_c();
-  s.kernelH = c.kernel_h(), s.kernelW = c.kernel_w();
-  s.strideH = c.stride_h(), s.strideW = c.stride_w();
-  s.padH = c.pad_h(), s.padW = c.pad_w();
-  s.activation = static_cast<Activation>(c.activation());
-  s.bias = c.bias() >= 0, s.residual = c.residual() >= 0, s.accumulate = c.accumulate();
-  return s;
+ConvolutionSpec specOf(const gc::plan::Convolution &command) {
+  ConvolutionSpec spec;
+  command.spec()->UnPackTo(&spec);
+  return spec;
 }
 
-MatMulSpec specOf(const gc::plan::MatMul &m) {
-  auto values = [](const flatbuffers::Vector<int64_t> *v) {
-    return v ? std::vector<int64_t>(v->begin(), v->end()) : std::vector<int64_t>();
-  };
-  MatMulSpec s;
-  s.batch = values(m.batch());
-  s.m = m.m(), s.n = m.n(), s.k = m.k();
-  s.aStrides = values(m.a_strides());
-  s.bStrides = values(m.b_strides());
-  s.cStrides = values(m.c_strides());
-  s.scale = m.scale();
-  s.activation = static_cast<Activation>(m.activation());
-  s.bias = m.bias() >= 0, s.residual = m.residual() >= 0, s.accumulate = m.accumulate();
-  return s;
+MatMulSpec specOf(const gc::plan::MatMul &command) {
+  MatMulSpec spec;
+  command.spec()->UnPackTo(&spec);
+  return spec;
 }
 
-std::string specKey(const ConvolutionSpec &s) {
-  std::string key = "conv";
-  for (int64_t n :
-       {int64_t(s.direction), s.batch, s.inH, s.inW, s.inC, s.outH, s.outW, s.outC, s.kernelH,
-        s.kernelW, s.strideH, s.strideW, s.padH, s.padW, int64_t(s.activation), int64_t(s.bias),
-        int64_t(s.residual), int64_t(s.accumulate)})
-    key.append(" ").append(std::to_string(n));
-  return key;
+/// The bytes of its table: every field is in there, those to come too.
+template <typename Spec> static std::string bytesOf(const Spec &spec) {
+  flatbuffers::FlatBufferBuilder builder;
+  builder.Finish(Spec::TableType::Pack(builder, &spec));
+  return {reinterpret_cast<const char *>(builder.GetBufferPointer()), builder.GetSize()};
 }
+std::string specKey(const ConvolutionSpec &spec) { return bytesOf(spec); }
+std::string specKey(const MatMulSpec &spec) { return bytesOf(spec); }
 
-std::string specKey(const MatMulSpec &s) {
-  std::string key = "matmul";
-  auto append = [&](const std::vector<int64_t> &values) {
-    key += " [";
-    for (int64_t n : values)
-      key.append(std::to_string(n)).append(" ");
-    key += ']';
-  };
-  append(s.batch);
-  append({s.m, s.n, s.k, int64_t(s.activation), s.bias, s.residual, s.accumulate});
-  append(s.aStrides);
-  append(s.bStrides);
-  append(s.cStrides);
-  return key + std::to_string(s.scale);
+Status checkTypes(plan::DType type, plan::DType accumulator) {
+  if (type == plan::DType_F32 && accumulator == plan::DType_F32)
+    return {};
+  return badInput(std::string("the CPU's library computes F32 alone, not ") +
+                  plan::EnumNameDType(type) + " with sums in " + plan::EnumNameDType(accumulator));
 }
 
 namespace {

@@ -2,6 +2,7 @@
 // that nothing of it stays in this process.
 #include "compiler/cuda/library/LibraryPlanner.h"
 #include "compiler/cuda/library/ExampleGraphs.h"
+#include "compiler/cuda/library/GraphJson.h"
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -24,7 +25,7 @@ namespace {
 PlanAnswer plan(LibraryPlanner &planner, const LibraryGraph &graph) {
   return std::visit([&](auto &g) { return planner.plan(g); }, graph);
 }
-LibraryGraph example(GraphType type, const std::string &name) {
+LibraryGraph example(gc::plan::DType type, const std::string &name) {
   for (auto &example : exampleGraphs(type))
     if (example.name == name)
       return example.graph;
@@ -42,14 +43,14 @@ PlannerOptions firstChoice() {
 //===----------------------------------------------------------------------===//
 
 // What has no engine (PLANS.md says why) and takes the generated path.
-bool mayHaveNone(const std::string &name, GraphType type, const std::string &target) {
+bool mayHaveNone(const std::string &name, gc::plan::DType type, const std::string &target) {
   bool attention = name.starts_with("attention"), batchNorm = name.starts_with("batch norm");
   if (target == "sm_75")
-    return type == GraphType::BF16 || attention || batchNorm || name.starts_with("products");
-  return type == GraphType::F32 && (attention || name.starts_with("products"));
+    return type == gc::plan::DType_BF16 || attention || batchNorm || name.starts_with("products");
+  return type == gc::plan::DType_F32 && (attention || name.starts_with("products"));
 }
 
-class EveryGraph : public testing::TestWithParam<std::tuple<GraphType, std::string>> {};
+class EveryGraph : public testing::TestWithParam<std::tuple<gc::plan::DType, std::string>> {};
 
 TEST_P(EveryGraph, IsPlannedAndRestored) {
   auto [type, target] = GetParam();
@@ -82,17 +83,18 @@ TEST_P(EveryGraph, IsPlannedAndRestored) {
 }
 
 std::string caseName(const testing::TestParamInfo<EveryGraph::ParamType> &info) {
-  constexpr const char *types[] = {"f32", "f16", "bf16"};
-  return std::string(types[int(std::get<0>(info.param))]) + "_" + std::get<1>(info.param);
+  return std::string(gc::plan::EnumNameDType(std::get<0>(info.param))) + "_" +
+         std::get<1>(info.param);
 }
 INSTANTIATE_TEST_SUITE_P(Targets, EveryGraph,
-                         testing::Combine(testing::Values(GraphType::F32),
+                         testing::Combine(testing::Values(gc::plan::DType_F32),
                                           testing::Values("sm_75", "sm_80", "sm_86", "sm_89",
                                                           "sm_90", "sm_100", "sm_120")),
                          caseName);
 // Steps do not use these yet; gc-cudnn-table asks for all of them.
 INSTANTIATE_TEST_SUITE_P(HalfTypes, EveryGraph,
-                         testing::Combine(testing::Values(GraphType::F16, GraphType::BF16),
+                         testing::Combine(testing::Values(gc::plan::DType_F16,
+                                                          gc::plan::DType_BF16),
                                           testing::Values("sm_75", "sm_90")),
                          caseName);
 
@@ -111,11 +113,12 @@ std::vector<std::string> roles(const LibraryPlan &plan) {
 TEST(LibraryPlanner, NamesTensorsAndScalars) {
   MAKE_PLANNER(planner, "sm_86", firstChoice());
   using Names = std::vector<std::string>;
-  auto answer = plan(*planner, example(GraphType::F32, "convolution + bias + residual + ReLU"));
+  auto answer =
+      plan(*planner, example(gc::plan::DType_F32, "convolution + bias + residual + ReLU"));
   ASSERT_TRUE(answer.plan) << answer.reason;
   EXPECT_EQ(roles(*answer.plan), (Names{"bias", "filter", "input", "output", "residual"}));
   EXPECT_TRUE(answer.plan->scalars.empty());
-  answer = plan(*planner, example(GraphType::F32, "layer norm"));
+  answer = plan(*planner, example(gc::plan::DType_F32, "layer norm"));
   ASSERT_TRUE(answer.plan) << answer.reason;
   EXPECT_EQ(roles(*answer.plan), (Names{"bias", "input", "mean", "output", "rstd", "weight"}));
   ASSERT_EQ(answer.plan->scalars.size(), 1u);
@@ -139,12 +142,12 @@ TEST(LibraryPlanner, SaysWhichDriverAndLibrary) {
 
 // Recomputation is bit-identical only if the same graph gets the same engine, always.
 TEST(LibraryPlanner, IsAFunctionOfTheGraph) {
-  auto graph = example(GraphType::F32, "convolution, data gradient");
+  auto graph = example(gc::plan::DType_F32, "convolution, data gradient");
   std::vector<LibraryPlan> plans;
   for (int i = 0; i < 2; ++i) {
     MAKE_PLANNER(planner, "sm_86", {});
     if (i == 1) // others before it change nothing
-      plan(*planner, example(GraphType::F32, "convolution 3x3"));
+      plan(*planner, example(gc::plan::DType_F32, "convolution 3x3"));
     auto answer = plan(*planner, graph), again = plan(*planner, graph);
     ASSERT_TRUE(answer.plan) << answer.reason;
     EXPECT_EQ(answer.plan->plan, again.plan->plan);
@@ -160,7 +163,7 @@ TEST(LibraryPlanner, IsAFunctionOfTheGraph) {
 
 // The heuristics' first choice for this graph adds with atomics.
 TEST(LibraryPlanner, TakesNoNondeterministicEngineUnlessAllowed) {
-  auto graph = example(GraphType::F32, "convolution, filter gradient");
+  auto graph = example(gc::plan::DType_F32, "convolution, filter gradient");
   PlannerOptions options = firstChoice();
   MAKE_PLANNER(strict, "sm_80", options);
   options.allowNondeterministic = true;
@@ -171,7 +174,7 @@ TEST(LibraryPlanner, TakesNoNondeterministicEngineUnlessAllowed) {
 }
 
 TEST(LibraryPlanner, TakesNoTf32UnlessAllowed) {
-  auto graph = example(GraphType::F32, "products of a batch, scaled");
+  auto graph = example(gc::plan::DType_F32, "products of a batch, scaled");
   PlannerOptions options = firstChoice();
   MAKE_PLANNER(strict, "sm_86", options);
   options.allowTf32 = true;
@@ -183,7 +186,7 @@ TEST(LibraryPlanner, TakesNoTf32UnlessAllowed) {
 }
 
 TEST(LibraryPlanner, KeepsToTheWorkspaceLimit) {
-  auto graph = example(GraphType::F32, "convolution, data gradient");
+  auto graph = example(gc::plan::DType_F32, "convolution, data gradient");
   PlannerOptions options = firstChoice();
   MAKE_PLANNER(free, "sm_86", options);
   auto unlimited = plan(*free, graph);
@@ -199,7 +202,7 @@ TEST(LibraryPlanner, KeepsToTheWorkspaceLimit) {
   EXPECT_FALSE(plan(*impossible, graph).plan);
   options.workspaceLimit = 0;
   MAKE_PLANNER(none, "sm_86", options);
-  auto attention = plan(*none, example(GraphType::F16, "attention, gradient"));
+  auto attention = plan(*none, example(gc::plan::DType_F16, "attention, gradient"));
   EXPECT_FALSE(attention.plan);
   EXPECT_NE(attention.reason.find("more workspace than allowed"), std::string::npos)
       << attention.reason;
@@ -207,7 +210,7 @@ TEST(LibraryPlanner, KeepsToTheWorkspaceLimit) {
 
 TEST(LibraryPlanner, AlternativesNeedHalfOrLess) {
   MAKE_PLANNER(planner, "sm_86", {});
-  auto answer = plan(*planner, example(GraphType::F32, "convolution, data gradient"));
+  auto answer = plan(*planner, example(gc::plan::DType_F32, "convolution, data gradient"));
   ASSERT_TRUE(answer.plan) << answer.reason;
   ASSERT_FALSE(answer.alternatives.empty());
   int64_t last = answer.plan->workspaceBytes;
@@ -228,26 +231,85 @@ TEST(LibraryPlanner, BadGraphsGetReasons) {
     EXPECT_FALSE(answer.plan);
     return answer.reason;
   };
-  auto convolution = std::get<ConvolutionGraph>(example(GraphType::F32, "convolution 3x3"));
-  convolution.outH = 55;
+  auto convolution =
+      std::get<gc::plan::ConvolutionSpecT>(example(gc::plan::DType_F32, "convolution 3x3"));
+  convolution.out_h = 55;
   EXPECT_EQ(reasonOf(convolution),
             "not a graph: the convolution's output size does not follow from its input");
   convolution.batch = 0;
   EXPECT_EQ(reasonOf(convolution), "not a graph: a convolution's sizes must be positive");
-  auto product = std::get<ProductGraph>(example(GraphType::F32, "linear"));
-  product.aStrides.pop_back();
+  for (int64_t gc::plan::ConvolutionSpecT::*field :
+       {&gc::plan::ConvolutionSpecT::groups, &gc::plan::ConvolutionSpecT::dilation_h,
+        &gc::plan::ConvolutionSpecT::dilation_w}) {
+    convolution =
+        std::get<gc::plan::ConvolutionSpecT>(example(gc::plan::DType_F32, "convolution 3x3"));
+    convolution.*field = 2;
+    EXPECT_EQ(reasonOf(convolution), "not a graph: groups and dilation are not supported yet");
+  }
+  auto product = std::get<gc::plan::MatMulSpecT>(example(gc::plan::DType_F32, "linear"));
+  product.a_strides.pop_back();
   EXPECT_EQ(reasonOf(product), "not a graph: a product's strides must be one for each batch "
                                "dimension and two more");
+  product = std::get<gc::plan::MatMulSpecT>(example(gc::plan::DType_F16, "linear"));
+  product.accumulator = gc::plan::DType_F16;
+  EXPECT_EQ(reasonOf(product), "not a graph: sums are kept in f32 alone");
+  product.accumulator = gc::plan::DType_F32, product.type = gc::plan::DType_I32;
+  EXPECT_EQ(reasonOf(product), "not a graph: the library computes f32, f16 and bf16 alone");
   EXPECT_EQ(reasonOf(LayerNormGraph{}), "not a graph: a norm's sizes must be positive");
   EXPECT_EQ(reasonOf(AttentionGraph{}), "not a graph: attention's sizes must be positive");
-  auto pool = std::get<PoolGraph>(example(GraphType::F32, "max pool"));
+  auto pool = std::get<PoolGraph>(example(gc::plan::DType_F32, "max pool"));
   pool.padH = 3;
   EXPECT_EQ(reasonOf(pool), "not a graph: a pool's padding must be less than its window");
   std::string reason;
   EXPECT_FALSE(planner->restore("{\"no\": \"plan\"}", reason));
   EXPECT_TRUE(reason.starts_with("restoring the plan")) << reason;
   // It still works after all that.
-  EXPECT_TRUE(plan(*planner, example(GraphType::F32, "convolution 3x3")).plan);
+  EXPECT_TRUE(plan(*planner, example(gc::plan::DType_F32, "convolution 3x3")).plan);
+}
+
+//===----------------------------------------------------------------------===//
+// What goes over the line
+//===----------------------------------------------------------------------===//
+
+template <typename Spec> std::string bytesOf(const Spec &spec) {
+  flatbuffers::FlatBufferBuilder builder;
+  builder.Finish(Spec::TableType::Pack(builder, &spec));
+  return {reinterpret_cast<const char *>(builder.GetBufferPointer()), builder.GetSize()};
+}
+
+// No field has its default value here, so one that gets lost shows.
+TEST(GraphJson, KeepsEveryFieldOfASpec) {
+  gc::plan::ConvolutionSpecT convolution;
+  int64_t number = 2;
+  for (int64_t gc::plan::ConvolutionSpecT::*field :
+       {&gc::plan::ConvolutionSpecT::batch, &gc::plan::ConvolutionSpecT::in_h,
+        &gc::plan::ConvolutionSpecT::in_w, &gc::plan::ConvolutionSpecT::in_c,
+        &gc::plan::ConvolutionSpecT::out_h, &gc::plan::ConvolutionSpecT::out_w,
+        &gc::plan::ConvolutionSpecT::out_c, &gc::plan::ConvolutionSpecT::kernel_h,
+        &gc::plan::ConvolutionSpecT::kernel_w, &gc::plan::ConvolutionSpecT::stride_h,
+        &gc::plan::ConvolutionSpecT::stride_w, &gc::plan::ConvolutionSpecT::pad_h,
+        &gc::plan::ConvolutionSpecT::pad_w, &gc::plan::ConvolutionSpecT::dilation_h,
+        &gc::plan::ConvolutionSpecT::dilation_w, &gc::plan::ConvolutionSpecT::groups})
+    convolution.*field = number++;
+  convolution.direction = gc::plan::Direction_BackwardWeights;
+  convolution.type = gc::plan::DType_BF16, convolution.accumulator = gc::plan::DType_F16;
+  convolution.activation = gc::plan::Activation_Gelu;
+  convolution.bias = convolution.residual = convolution.accumulate = true;
+  auto line = nlohmann::json(convolution).dump();
+  EXPECT_EQ(bytesOf(nlohmann::json::parse(line).get<gc::plan::ConvolutionSpecT>()),
+            bytesOf(convolution))
+      << line;
+
+  gc::plan::MatMulSpecT product;
+  product.type = gc::plan::DType_F16, product.accumulator = gc::plan::DType_BF16;
+  product.batch = {2, 3}, product.m = 4, product.n = 5, product.k = 6;
+  product.a_strides = {7, 8, 9, 10}, product.b_strides = {11, 12, 13, 14};
+  product.c_strides = {15, 16, 17, 18};
+  product.scale = 0.1f, product.activation = gc::plan::Activation_Relu;
+  product.bias = product.residual = product.accumulate = true;
+  line = nlohmann::json(product).dump();
+  EXPECT_EQ(bytesOf(nlohmann::json::parse(line).get<gc::plan::MatMulSpecT>()), bytesOf(product))
+      << line;
 }
 
 //===----------------------------------------------------------------------===//
@@ -257,7 +319,7 @@ TEST(LibraryPlanner, BadGraphsGetReasons) {
 // A driver that can run nothing must never be found by what would run something.
 TEST(LibraryPlanner, LeavesNothingInThisProcess) {
   MAKE_PLANNER(planner, "sm_86", firstChoice());
-  ASSERT_TRUE(plan(*planner, example(GraphType::F32, "layer norm")).plan);
+  ASSERT_TRUE(plan(*planner, example(gc::plan::DType_F32, "layer norm")).plan);
   std::ifstream maps("/proc/self/maps");
   std::string text{std::istreambuf_iterator<char>(maps), {}};
   ASSERT_FALSE(text.empty());

@@ -12,9 +12,8 @@ double gelu(double x) { return x / 2 * (1 + std::erf(x / std::sqrt(2.0))); }
 
 /// Buffers 0 to 4: a, b, bias, residual, c.
 struct Case {
-  plan::MatMulT spec;
+  plan::MatMulSpecT spec;
   int64_t aSize, bSize, cSize;
-  bool hasBias = false, hasResidual = false;
 };
 
 /// Dense matrices, transposed or not, one after the other.
@@ -41,7 +40,7 @@ Case product(std::vector<int64_t> batch, int64_t m, int64_t n, int64_t k, bool t
 }
 
 std::vector<Expected> reference(const Case &c, const std::vector<Tensor> &given) {
-  const plan::MatMulT &p = c.spec;
+  const plan::MatMulSpecT &p = c.spec;
   std::vector<Expected> expected(c.cSize);
   for (int64_t i = 0; i < c.cSize; ++i) // what lies between the elements stays
     expected[i].add(given[4][i]);
@@ -63,9 +62,9 @@ std::vector<Expected> reference(const Case &c, const std::vector<Tensor> &given)
           sum.add(double(given[0][a + i * p.a_strides[rank] + k * p.a_strides[rank + 1]]) *
                   given[1][b + k * p.b_strides[rank] + j * p.b_strides[rank + 1]] * p.scale);
         int64_t at = o + i * p.c_strides[rank] + j * p.c_strides[rank + 1];
-        if (c.hasBias)
+        if (c.spec.bias)
           sum.add(given[2][j]);
-        if (c.hasResidual)
+        if (c.spec.residual)
           sum.add(given[3][at]);
         if (p.activation == plan::Activation_Relu)
           sum.value = std::max(0.0, sum.value);
@@ -92,9 +91,9 @@ Outcome check(const Case &c, std::optional<cuda::ProductCut> cut = {}) {
     kernel.a = kernels.plain(0, {c.aSize});
     kernel.b = kernels.plain(1, {c.bSize});
     kernel.c = kernels.plain(4, {c.cSize});
-    if (c.hasBias)
+    if (c.spec.bias)
       kernel.bias = kernels.plain(2, {c.spec.n});
-    if (c.hasResidual)
+    if (c.spec.residual)
       kernel.residual = kernels.plain(3, {c.cSize});
     if (cut)
       addProduct(kernels, kernel, *cut);
@@ -133,7 +132,7 @@ TEST_P(Tiles, Splits) {
   auto [rows, columns, depth, tr, tc] = GetParam();
   for (int64_t odd : {0, 3}) {
     Case c = product({2}, rows + odd, 7 + odd, 5 * depth + odd, true);
-    c.hasBias = true;
+    c.spec.bias = true;
     cuda::ProductCut cut = cuda::cutDepth(GetParam(), c.spec.k, 3);
     EXPECT_EQ(cut.splits, 3);
     Outcome outcome = check(c, cut);
@@ -155,7 +154,7 @@ TEST(MatrixProduct, Epilogues) {
           c.spec.scale = 0.37f;
           c.spec.activation = activation;
           c.spec.accumulate = accumulate;
-          c.hasBias = c.hasResidual = true;
+          c.spec.bias = c.spec.residual = true;
           check(c, cuda::cutDepth(cuda::tileShapes().back(), 40, splits));
         }
 }

@@ -110,16 +110,17 @@ const Shape kShapes[] = {
 
 void benchConvolution(const Shape &shape, int pool) {
   const char *names[] = {"forward", "data", "weights"};
-  for (Direction direction :
-       {Direction::Forward, Direction::BackwardData, Direction::BackwardWeights}) {
-    if (direction == Direction::BackwardData && !shape.data)
+  for (gc::plan::Direction direction :
+       {gc::plan::Direction_Forward, gc::plan::Direction_BackwardData,
+        gc::plan::Direction_BackwardWeights}) {
+    if (direction == gc::plan::Direction_BackwardData && !shape.data)
       continue;
     ConvolutionSpec s;
     s.direction = direction;
-    s.batch = shape.batch, s.inH = s.inW = shape.in, s.inC = shape.inC;
-    s.outH = s.outW = shape.out, s.outC = shape.outC;
-    s.kernelH = s.kernelW = shape.kernel, s.strideH = s.strideW = shape.stride;
-    s.padH = s.padW = shape.pad;
+    s.batch = shape.batch, s.in_h = s.in_w = shape.in, s.in_c = shape.inC;
+    s.out_h = s.out_w = shape.out, s.out_c = shape.outC;
+    s.kernel_h = s.kernel_w = shape.kernel, s.stride_h = s.stride_w = shape.stride;
+    s.pad_h = s.pad_w = shape.pad;
     auto call = ConvolutionCall::create(s);
     const char *what = names[static_cast<int>(direction)];
     if (!call) {
@@ -127,10 +128,10 @@ void benchConvolution(const Shape &shape, int pool) {
       continue;
     }
     (*call)->warmUp();
-    size_t out = static_cast<size_t>(s.batch * s.outH * s.outW * s.outC);
-    size_t filter = static_cast<size_t>(s.kernelH * s.kernelW * s.inC);
-    Floats src(static_cast<size_t>(s.batch * s.inH * s.inW * s.inC)), dst(out);
-    Floats weights(filter * static_cast<size_t>(s.outC)), workspace((*call)->workspaceBytes() / 4);
+    size_t out = static_cast<size_t>(s.batch * s.out_h * s.out_w * s.out_c);
+    size_t filter = static_cast<size_t>(s.kernel_h * s.kernel_w * s.in_c);
+    Floats src(static_cast<size_t>(s.batch * s.in_h * s.in_w * s.in_c)), dst(out);
+    Floats weights(filter * static_cast<size_t>(s.out_c)), workspace((*call)->workspaceBytes() / 4);
     ConvolutionPointers p{src, weights, dst, nullptr, nullptr, workspace};
     measure(shape.name, what, 2.0 * static_cast<double>(out * filter), (*call)->implementation(),
             (*call)->workspaceBytes(), pool, [&] { return (*call)->execute(p); });
@@ -150,8 +151,8 @@ void benchMatMul(const char *name, const char *what, const MatMulSpec &s, int po
       last += (s.batch[i] - 1) * strides[i];
     return static_cast<size_t>(last + 1);
   };
-  Floats a(extent(s.aStrides, s.m, s.k)), b(extent(s.bStrides, s.k, s.n));
-  Floats c(extent(s.cStrides, s.m, s.n)), residual(extent(s.cStrides, s.m, s.n));
+  Floats a(extent(s.a_strides, s.m, s.k)), b(extent(s.b_strides, s.k, s.n));
+  Floats c(extent(s.c_strides, s.m, s.n)), residual(extent(s.c_strides, s.m, s.n));
   Floats bias(static_cast<size_t>(s.n)), workspace((*call)->workspaceBytes() / 4);
   double flops =
       2.0 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
@@ -164,19 +165,19 @@ void benchMatMul(const char *name, const char *what, const MatMulSpec &s, int po
 
 void benchLinear(const char *name, int64_t m, int64_t n, int64_t k, int pool) {
   MatMulSpec s;
-  s.m = m, s.n = n, s.k = k, s.aStrides = {k, 1}, s.bStrides = {1, k}, s.cStrides = {n, 1};
+  s.m = m, s.n = n, s.k = k, s.a_strides = {k, 1}, s.b_strides = {1, k}, s.c_strides = {n, 1};
   benchMatMul(name, "forward", s, pool);
   s.bias = true;
   s.residual = true;
   benchMatMul(name, "+residual", s, pool);
   s.residual = false;
-  s.activation = Activation::Gelu;
+  s.activation = gc::plan::Activation_Gelu;
   benchMatMul(name, "+gelu", s, pool);
   MatMulSpec d;
-  d.m = m, d.n = k, d.k = n, d.aStrides = {n, 1}, d.bStrides = {k, 1}, d.cStrides = {k, 1};
+  d.m = m, d.n = k, d.k = n, d.a_strides = {n, 1}, d.b_strides = {k, 1}, d.c_strides = {k, 1};
   benchMatMul(name, "data", d, pool);
   MatMulSpec w;
-  w.m = n, w.n = k, w.k = m, w.aStrides = {1, n}, w.bStrides = {k, 1}, w.cStrides = {k, 1};
+  w.m = n, w.n = k, w.k = m, w.a_strides = {1, n}, w.b_strides = {k, 1}, w.c_strides = {k, 1};
   benchMatMul(name, "weights", w, pool);
 }
 
@@ -187,7 +188,7 @@ void benchAttention(int pool) {
   std::vector<int64_t> out = {S * D, d, D, 1}, outT = {S * D, d, 1, D};
   auto spec = [&](int64_t m, int64_t n, int64_t k, auto a, auto b, auto c) {
     MatMulSpec s;
-    s.batch = {B, H}, s.m = m, s.n = n, s.k = k, s.aStrides = a, s.bStrides = b, s.cStrides = c;
+    s.batch = {B, H}, s.m = m, s.n = n, s.k = k, s.a_strides = a, s.b_strides = b, s.c_strides = c;
     return s;
   };
   MatMulSpec qk = spec(S, S, d, packed, packedT, scores);
