@@ -2,12 +2,13 @@
 //
 // Random networks, policies, budgets and micro-batches from the text to trained weights: plans pass
 // the replay, keep their budget, run in the arena that they predict, and compute with recomputation
-// what they compute without. Built once for the cpu and once for cuda, on an emulated driver.
+// what they compute without. Linked once for the cpu and once for cuda, on an emulated driver.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Compile.h"
 #include "runtime/trainer/Verify.h"
 #include "test/memory/RandomModel.h"
+#include "test/memory/TestDevice.h"
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -19,13 +20,13 @@ namespace gc::test {
 namespace {
 
 constexpr int threads = 2;
-constexpr bool onCuda = GC_TEST_DEVICE == std::string_view("cuda");
+bool onCuda() { return deviceUnderTest == std::string_view("cuda"); }
 
 CompileResult compile(const std::string &text, CompileOptions options) {
   options.check = true;
   options.threads = threads;
-  options.device = GC_TEST_DEVICE;
-  if (onCuda) {
+  options.device = deviceUnderTest;
+  if (onCuda()) {
     options.target = "sm_80";
     options.cudaLibrary = "none"; // the emulated driver executes PTX, not what a library brings
   }
@@ -77,7 +78,7 @@ protected:
     EXPECT_TRUE(report.verify->identical) << report.verify->difference;
     EXPECT_EQ(report.verify->steps, 2u);
     EXPECT_EQ(report.memory.measured.allocationsInStep, 0u);
-    if (onCuda) { // the host's memory holds none of it
+    if (onCuda()) { // the host's memory holds none of it
       ASSERT_TRUE(report.memory.device);
       constexpr uint64_t granule = 2 << 20; // drivers hand out memory in such pieces
       EXPECT_GE(report.memory.device->driver.arena, report.memory.arenaBytes);
@@ -135,7 +136,7 @@ TEST_P(Recomputation, BudgetsAreKeptAndChangeNoBit) {
   expectSame(between);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, Recomputation, testing::Range(0, onCuda ? 6 : 12));
+INSTANTIATE_TEST_SUITE_P(Seeds, Recomputation, testing::Range(0, onCuda() ? 6 : 12));
 
 } // namespace
 } // namespace gc::test

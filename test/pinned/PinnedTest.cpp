@@ -7,6 +7,7 @@
 #include "runtime/plan/Plan_generated.h"
 #include "runtime/trainer/TrainPlan.h"
 #include "runtime/weights/Safetensors.h"
+#include "test/memory/TestDevice.h"
 #include "test/pinned/Hashed.h"
 
 #include <gtest/gtest.h>
@@ -122,7 +123,7 @@ struct Judgement {
 
 // An emulated GPU takes minutes for these.
 bool isTooLarge(const std::string &name) {
-  return GC_PINNED_DEVICE == std::string("cuda") &&
+  return gc::test::deviceUnderTest == std::string("cuda") &&
          (name.starts_with("vgg") || name == "resnet-152");
 }
 
@@ -158,7 +159,7 @@ TEST_P(Pinned, OneStepMatchesFloat64) {
   compile.optimizer.lr = pinned["learning_rate"];
   compile.keepGradients = true;
   compile.threads = 2;
-  compile.device = GC_PINNED_DEVICE;
+  compile.device = gc::test::deviceUnderTest;
   if (compile.device == "cuda") {
     compile.target = "sm_80";
     compile.cudaLibrary = "none"; // the emulated driver executes PTX, not what a library brings
