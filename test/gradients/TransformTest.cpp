@@ -30,7 +30,7 @@ const char *kTied = R"(
   }
 )";
 
-func::FuncOp function(ModuleOp module, StringRef name) {
+func::FuncOp functionNamed(ModuleOp module, StringRef name) {
   return module.lookupSymbol<func::FuncOp>(name);
 }
 
@@ -38,7 +38,7 @@ struct TiedModel : ::testing::Test {
   void SetUp() override {
     module = parse(std::string(kTied));
     ASSERT_TRUE(module);
-    inputs = drawInputs(function(*module, "model"));
+    inputs = drawInputs(functionNamed(*module, "model"));
     inputs["labels"].data = {0, 2, 1, -1, 2};
     variables["w"] = draw({3, 3}, -1, 1, 1);
     variables["w.velocity"] = variables["w.exp_avg"] = variables["w.exp_avg_sq"] =
@@ -47,13 +47,13 @@ struct TiedModel : ::testing::Test {
     ASSERT_TRUE(succeeded(autodiff(*module)));
     // The gradient before any update is there to disturb it.
     reference::Tensors copy = variables;
-    auto outputs = reference::run(function(*module, "train"), inputs, copy);
+    auto outputs = reference::run(functionNamed(*module, "train"), inputs, copy);
     ASSERT_TRUE(succeeded(outputs));
     gradient = outputs->gradients.at("w");
   }
   // Runs a step and returns the gradient that the step saw.
   reference::Tensor step() {
-    auto outputs = reference::run(function(*module, "train"), inputs, variables);
+    auto outputs = reference::run(functionNamed(*module, "train"), inputs, variables);
     EXPECT_TRUE(succeeded(outputs));
     return succeeded(outputs) ? outputs->gradients.at("w") : reference::Tensor();
   }
@@ -127,11 +127,11 @@ TEST(Expand, KeepsLossAndGradients) {
   for (const Model &model : models()) {
     OwningOpRef<ModuleOp> module = parse(model);
     ASSERT_TRUE(module && succeeded(autodiff(*module)));
-    reference::Tensors inputs = drawInputs(function(*module, "train"));
+    reference::Tensors inputs = drawInputs(functionNamed(*module, "train"));
     reference::Tensors variables = drawVariables(model, *module);
-    auto before = reference::run(function(*module, "train"), inputs, variables);
+    auto before = reference::run(functionNamed(*module, "train"), inputs, variables);
     expand(*module);
-    auto after = reference::run(function(*module, "train"), inputs, variables);
+    auto after = reference::run(functionNamed(*module, "train"), inputs, variables);
     ASSERT_TRUE(succeeded(before) && succeeded(after)) << model.name;
     // patch_embed adds its bias first, conv2d last: equal to rounding.
     EXPECT_NEAR(before->results.at("loss")[0], after->results.at("loss")[0], 1e-13) << model.name;
@@ -151,7 +151,7 @@ TEST(Schedule, KeepsLossGradientsAndUpdates) {
     OptimizerSettings options;
     ASSERT_TRUE(module && succeeded(autodiff(*module)) &&
                 succeeded(addOptimizer(*module, options, /*keepGradients=*/true)));
-    func::FuncOp train = function(*module, "train");
+    func::FuncOp train = functionNamed(*module, "train");
     reference::Tensors inputs = drawInputs(train), variables = drawVariables(model, *module);
     reference::Tensors copy = variables;
     auto before = reference::run(train, inputs, variables);
@@ -191,12 +191,12 @@ TEST(Inference, UsesRunningStatisticsAndDropsNothing) {
     }
   )"));
   ASSERT_TRUE(module && succeeded(addInference(*module)));
-  reference::Tensors inputs = drawInputs(function(*module, "model")), variables;
+  reference::Tensors inputs = drawInputs(functionNamed(*module, "model")), variables;
   variables["m"] = draw({3}, -1, 1, 5);
   variables["v"] = draw({3}, 1, 2, 6);
   variables["generator"] = reference::Tensor(ArrayRef<int64_t>{2});
   reference::Tensors kept = variables;
-  auto outputs = reference::run(function(*module, "evaluate"), inputs, variables);
+  auto outputs = reference::run(functionNamed(*module, "evaluate"), inputs, variables);
   ASSERT_TRUE(succeeded(outputs));
   for (int64_t i = 0; i < 15; ++i) {
     int64_t c = i % 3;

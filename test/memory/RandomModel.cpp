@@ -10,9 +10,9 @@ namespace {
 
 constexpr int64_t batch = 8, classes = 10;
 
-class Generator {
+class ModelGenerator {
 public:
-  explicit Generator(std::mt19937 &random)
+  explicit ModelGenerator(std::mt19937 &random)
       : random(random), side(8 + 4 * draw(3)),
         model(context, "random", classes, {batch, side, side, 3}) {}
 
@@ -119,6 +119,6 @@ private:
 
 } // namespace
 
-std::string randomModel(std::mt19937 &random) { return Generator(random).run(); }
+std::string randomModel(std::mt19937 &random) { return ModelGenerator(random).run(); }
 
 } // namespace gc::test

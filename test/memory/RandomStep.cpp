@@ -9,9 +9,9 @@ namespace {
 
 constexpr int variableCount = 3;
 
-class Generator {
+class StepGenerator {
 public:
-  Generator(MLIRContext &context, std::mt19937 &random)
+  StepGenerator(MLIRContext &context, std::mt19937 &random)
       : builder(&context), random(random), location(UnknownLoc::get(&context)) {}
 
   OwningOpRef<ModuleOp> run(int ops) {
@@ -156,7 +156,7 @@ private:
 } // namespace
 
 OwningOpRef<ModuleOp> randomStep(MLIRContext &context, std::mt19937 &random, int ops) {
-  return Generator(context, random).run(ops);
+  return StepGenerator(context, random).run(ops);
 }
 
 } // namespace gc::test

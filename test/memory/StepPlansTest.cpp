@@ -13,7 +13,7 @@ using namespace mlir;
 namespace gc::test {
 namespace {
 
-MLIRContext &context() {
+MLIRContext &sharedContext() {
   static MLIRContext *made = [] {
     DialectRegistry registry;
     registerGcDialects(registry);
@@ -26,14 +26,15 @@ MLIRContext &context() {
 
 // A random network with its kernels chosen, ready for a plan.
 OwningOpRef<ModuleOp> randomTraining(std::mt19937 &random) {
-  auto module = parseSourceString<ModuleOp>(randomModel(random), &context());
+  auto module = parseSourceString<ModuleOp>(randomModel(random), &sharedContext());
   CompileOptions options;
   constexpr const char *optimizers[] = {"sgd", "adam", "adamw"};
   options.optimizer.name = optimizers[random() % 3];
   options.accumulate = 1 + random() % 2;
   options.evaluate = random() % 2;
-  auto target = std::make_shared<cpu::CpuTarget>(&context(), 1 + static_cast<int>(random() % 8));
-  PassManager passes(&context());
+  auto target =
+      std::make_shared<cpu::CpuTarget>(&sharedContext(), 1 + static_cast<int>(random() % 8));
+  PassManager passes(&sharedContext());
   buildTrainPipeline(
       passes, options, [&](MLIRContext *) { return target; }, /*lean=*/false);
   if (failed(passes.run(*module)))

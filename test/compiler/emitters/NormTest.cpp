@@ -8,20 +8,20 @@ using namespace gc::test;
 
 namespace {
 
-struct Size {
+struct NormSize {
   int64_t rows, channels;
 };
 
 TEST(NormTest, BatchStats) {
-  for (Size size : {Size{1, 1},
-                    {2, 3},
-                    {50021, 8},
-                    {1009, 64},
-                    {50, 2048},
-                    {40000, 5},
-                    {1, 33},
-                    {257, 37},
-                    {3001, 130}}) {
+  for (NormSize size : {NormSize{1, 1},
+                        {2, 3},
+                        {50021, 8},
+                        {1009, 64},
+                        {50, 2048},
+                        {40000, 5},
+                        {1, 33},
+                        {257, 37},
+                        {3001, 130}}) {
     std::vector<int64_t> full{size.rows, 1, 1, size.channels};
     // A mean far from zero: E[x^2] - E[x]^2 would lose five digits here.
     Tensor x = Tensor::random(full, 1, 99, 101);
@@ -48,15 +48,15 @@ TEST(NormTest, BatchStats) {
 }
 
 TEST(NormTest, LayerNorm) {
-  for (Size size : {Size{1, 1},
-                    {3, 7},
-                    {5, 16},
-                    {11, 37},
-                    {7, 384},
-                    {3, 768},
-                    {2, 4099},
-                    {131, 20},
-                    {2, 8404}}) {
+  for (NormSize size : {NormSize{1, 1},
+                        {3, 7},
+                        {5, 16},
+                        {11, 37},
+                        {7, 384},
+                        {3, 768},
+                        {2, 4099},
+                        {131, 20},
+                        {2, 8404}}) {
     std::vector<int64_t> full{1, size.rows, size.channels};
     Tensor x = Tensor::random(full, 1, 9, 11), w = Tensor::random({size.channels}, 2);
     Tensor b = Tensor::random({size.channels}, 3);
@@ -83,7 +83,8 @@ TEST(NormTest, LayerNorm) {
 }
 
 TEST(NormTest, LayerNormGrad) {
-  for (Size size : {Size{1, 1}, {3, 7}, {301, 37}, {150, 384}, {2, 4099}, {1031, 36}, {3, 8404}}) {
+  for (NormSize size :
+       {NormSize{1, 1}, {3, 7}, {301, 37}, {150, 384}, {2, 4099}, {1031, 36}, {3, 8404}}) {
     std::vector<int64_t> full{size.rows, size.channels};
     Tensor dy = Tensor::random(full, 1), x = Tensor::random(full, 2);
     Tensor mean = Tensor::random({size.rows}, 3, -0.1f, 0.1f);

@@ -8,11 +8,11 @@ using namespace gc::test;
 
 namespace {
 
-struct Size {
+struct RowsSize {
   int64_t rows, columns;
 };
-const Size sizes[] = {{1, 1},    {3, 10},  {7, 16},   {5, 65},   {11, 197}, {4, 1000},
-                      {2, 3001}, {257, 3}, {131, 12}, {3, 9000}, {2, 8209}};
+const RowsSize rowsSizes[] = {{1, 1},    {3, 10},  {7, 16},   {5, 65},   {11, 197}, {4, 1000},
+                              {2, 3001}, {257, 3}, {131, 12}, {3, 9000}, {2, 8209}};
 
 std::vector<double> softmaxOf(const Tensor &x, int64_t columns) {
   std::vector<double> y;
@@ -29,7 +29,7 @@ std::vector<double> softmaxOf(const Tensor &x, int64_t columns) {
 }
 
 TEST(SoftmaxTest, Forward) {
-  for (Size size : sizes) {
+  for (RowsSize size : rowsSizes) {
     Tensor x = Tensor::random({size.rows, size.columns}, 1, -50, 50);
     std::vector<double> expected = softmaxOf(x, size.columns);
     std::string text = "%r = gc.softmax %0" + signature({x}, {x.type()});
@@ -40,7 +40,7 @@ TEST(SoftmaxTest, Forward) {
 }
 
 TEST(SoftmaxTest, Gradient) {
-  for (Size size : sizes) {
+  for (RowsSize size : rowsSizes) {
     Tensor y = Tensor::random({size.rows, size.columns}, 1, 0, 1);
     Tensor dy = Tensor::random({size.rows, size.columns}, 2);
     std::vector<double> expected;

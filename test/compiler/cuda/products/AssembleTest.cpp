@@ -14,12 +14,12 @@ namespace {
 
 using Shapes = std::vector<std::vector<int64_t>>;
 
-struct Case {
+struct OddProduct {
   const char *name, *op;
   Shapes operands, results;
 };
 
-const Case cases[] = {
+const OddProduct oddProducts[] = {
     // All that can follow a product.
     {"Wide",
      "gc.conv2d %a0, %a1 bias %a2 residual %a3 {activation = 2 : i32, strides = array<i64: 1, 1>, "
@@ -76,7 +76,7 @@ const Case cases[] = {
      {{8, 197, 3072}}},
 };
 
-std::string textOf(const Case &c) {
+std::string textOf(const OddProduct &c) {
   auto list = [](const Shapes &shapes) {
     std::string text;
     for (size_t i = 0; i < shapes.size(); ++i)
@@ -87,7 +87,7 @@ std::string textOf(const Case &c) {
          " -> " + list(c.results);
 }
 
-class Assemble : public testing::TestWithParam<Case> {};
+class Assemble : public testing::TestWithParam<OddProduct> {};
 
 // Everywhere without spills.
 TEST_P(Assemble, OnEveryDevice) {
@@ -95,7 +95,7 @@ TEST_P(Assemble, OnEveryDevice) {
     GTEST_SKIP() << "there is no ptxas";
   EXPECT_EQ(assembleOp(textOf(GetParam()), GetParam().operands), cuda::deviceModels().size());
 }
-INSTANTIATE_TEST_SUITE_P(Products, Assemble, testing::ValuesIn(cases),
+INSTANTIATE_TEST_SUITE_P(Products, Assemble, testing::ValuesIn(oddProducts),
                          [](const auto &info) { return info.param.name; });
 
 } // namespace

@@ -8,7 +8,7 @@ using namespace gc::test;
 
 namespace {
 
-struct Shape {
+struct AttentionShape {
   int64_t batch, sequence, heads, size;
   int64_t width() const { return heads * size; }
   std::vector<int64_t> qkv() const { return {batch, sequence, 3 * width()}; }
@@ -28,7 +28,7 @@ struct Reference {
   std::vector<Bounded> output, logsumexp, gradient; // gradient: of qkv
 };
 
-Reference reference(const Shape &s, const Tensor &qkv, const Tensor &dO) {
+Reference attentionReference(const AttentionShape &s, const Tensor &qkv, const Tensor &dO) {
   Reference r;
   r.output.resize(Tensor(s.output()).values.size());
   r.logsumexp.resize(Tensor(s.logsumexp()).values.size());
@@ -117,12 +117,12 @@ void expectWithin(const std::vector<float> &actual, const std::vector<Bounded> &
                        << expected[first].error;
 }
 
-class Attention : public testing::TestWithParam<Shape> {};
+class Attention : public testing::TestWithParam<AttentionShape> {};
 
 TEST_P(Attention, ForwardAndGradient) {
-  Shape s = GetParam();
+  AttentionShape s = GetParam();
   Tensor qkv = Tensor::random(s.qkv(), 1), dO = Tensor::random(s.output(), 2);
-  Reference expected = reference(s, qkv, dO);
+  Reference expected = attentionReference(s, qkv, dO);
   std::string heads = " {heads = " + std::to_string(s.heads) + " : i64} : (";
   Outcome forward = runOp("%o, %l = gc.attention %a0" + heads + qkv.type() + ") -> (" +
                               typeOf(s.output()) + ", " + typeOf(s.logsumexp()) + ")",
@@ -141,21 +141,22 @@ TEST_P(Attention, ForwardAndGradient) {
   EXPECT_EQ(backward.workspaceBytes, s.batch * s.heads * s.sequence * 4);
 }
 
-const Shape shapes[] = {
+const AttentionShape attentionShapes[] = {
     {1, 1, 1, 1},    {1, 5, 1, 3},    {2, 17, 3, 16},  {1, 32, 2, 32},
     {1, 33, 1, 11},  {2, 65, 2, 64},  {1, 64, 1, 24},  {1, 67, 1, 96},
     {1, 130, 1, 37}, {1, 40, 1, 128}, {1, 70, 1, 200}, // two slices
     {66, 33, 2, 8},                                    // 64 rows a block
 };
-INSTANTIATE_TEST_SUITE_P(Heads, Attention, testing::ValuesIn(shapes), [](const auto &info) {
-  const Shape &s = info.param;
-  return std::to_string(s.batch) + "x" + std::to_string(s.sequence) + "x" +
-         std::to_string(s.heads) + "x" + std::to_string(s.size);
-});
+INSTANTIATE_TEST_SUITE_P(Heads, Attention, testing::ValuesIn(attentionShapes),
+                         [](const auto &info) {
+                           const AttentionShape &s = info.param;
+                           return std::to_string(s.batch) + "x" + std::to_string(s.sequence) + "x" +
+                                  std::to_string(s.heads) + "x" + std::to_string(s.size);
+                         });
 
 // Scores far apart: the largest comes last, and its exponential would overflow.
 TEST(AttentionRange, LargeScores) {
-  Shape s{1, 70, 1, 4};
+  AttentionShape s{1, 70, 1, 4};
   Tensor qkv(s.qkv());
   for (int64_t i = 0; i < 70; ++i)
     for (int64_t c = 0; c < 4; ++c) {
