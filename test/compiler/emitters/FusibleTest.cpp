@@ -1,85 +1,107 @@
 //===- FusibleTest.cpp - Elementwise ops, groups, sums over rows ----------===//
-#include "test/compiler/emitters/KernelRunner.h"
+#include "dialects/Gc.h"
+#include "mlir/IR/Verifier.h"
+#include "test/compiler/emitters/OpUnderTest.h"
+#include "test/reference/Interpreter.h"
 
+#include <algorithm>
 #include <cmath>
-#include <functional>
 #include <gtest/gtest.h>
 
 using namespace gc::test;
 
 namespace {
 
-struct Unary {
-  const char *name;
-  std::function<double(double)> formula;
-  float low, high;
+// Ops that are one formula without attributes: their text says everything.
+struct Pointwise {
+  std::string name;
+  unsigned operands;
 };
+void PrintTo(const Pointwise &op, std::ostream *stream) { *stream << op.name; }
 
-class UnaryTest : public testing::TestWithParam<Unary> {};
+// How many operands of a type `name` takes; 0 if that is not how it is built.
+unsigned operandCount(mlir::MLIRContext &context, mlir::OperationName name, mlir::Type type) {
+  mlir::ScopedDiagnosticHandler quiet(&context, [](mlir::Diagnostic &) {});
+  mlir::Location loc = mlir::UnknownLoc::get(&context);
+  mlir::Block arguments;
+  for (unsigned count = 1; count <= 4; ++count) {
+    arguments.addArgument(type, loc);
+    mlir::OperationState state(loc, name, arguments.getArguments(), {type}, {});
+    mlir::OwningOpRef<mlir::Operation *> op(mlir::Operation::create(state));
+    if (succeeded(mlir::verify(*op)))
+      return count;
+  }
+  return 0;
+}
 
-TEST_P(UnaryTest, MatchesFormula) {
+std::vector<Pointwise> pointwiseOps() {
+  OpUnderTest none;
+  auto type = mlir::RankedTensorType::get({1}, mlir::Float32Type::get(&none.context));
+  std::vector<Pointwise> ops;
+  for (mlir::RegisteredOperationName op : none.context.getRegisteredOperations())
+    if (op.hasInterface<gc::FusibleOpInterface>() &&
+        op.hasTrait<mlir::OpTrait::SameOperandsAndResultType>() && op.getAttributeNames().empty())
+      ops.push_back({op.stripDialect().str(), operandCount(none.context, op, type)});
+  std::sort(ops.begin(), ops.end(), [](auto &a, auto &b) { return a.name < b.name; });
+  return ops;
+}
+
+class PointwiseTest : public testing::TestWithParam<Pointwise> {};
+
+// A new op is tested here without a word: against its values in test/reference.
+TEST_P(PointwiseTest, MatchesReference) {
+  ASSERT_GT(GetParam().operands, 0u);
   for (std::vector<int64_t> shape :
        {std::vector<int64_t>{1}, {37}, {3, 5, 7}, {2, 1031}, {1024}, {}}) {
-    Tensor x = Tensor::random(shape, 1, GetParam().low, GetParam().high);
-    std::string text =
-        std::string("%r = gc.") + GetParam().name + " %0" + signature({x}, {x.type()});
-    std::vector<double> expected;
-    for (int64_t i = 0; i < x.size(); ++i)
-      expected.push_back(GetParam().formula(x[i]));
-    expectClose(run(text, {x}).results[0], expected, 1e-6, x.type());
-    expectClose(run(text, {x}, {}, {0}).results[0], expected, 1e-6, "in place " + x.type());
-    expectClose(run(text, {x}, {}, {}, "", 1).results[0], expected, 1e-6, "streamed " + x.type());
+    std::vector<Tensor> operands;
+    std::vector<gc::reference::Tensor> doubles;
+    std::string text = "%r = gc." + GetParam().name;
+    float range = GetParam().operands == 1 ? 6 : 2;
+    for (unsigned i = 0; i < GetParam().operands; ++i) {
+      operands.push_back(Tensor::random(shape, i + 1, -range, range));
+      doubles.emplace_back(shape);
+      for (int64_t j = 0; j < operands[i].size(); ++j)
+        doubles[i][j] = operands[i][j];
+      text += (i ? ", %" : " %") + std::to_string(i);
+    }
+    std::string type = operands[0].type();
+    text += signature(operands, {type});
+    OpUnderTest parsed(text, operands, "");
+    auto expected = gc::reference::evaluate(parsed.op, doubles);
+    ASSERT_TRUE(succeeded(expected)) << parsed.messages;
+
+    auto check = [&](Outcome outcome, const std::string &how) {
+      Tensor &actual = outcome.results[0];
+      std::vector<double> finite = (*expected)[0].data;
+      for (int64_t i = 0; i < actual.size(); ++i)
+        if (std::isnan(finite[i])) { // a logarithm below 0
+          EXPECT_TRUE(std::isnan(actual[i])) << how << " element " << i << ": " << actual[i];
+          actual[i] = 0, finite[i] = 0;
+        }
+      expectClose(actual, finite, 1e-6, how + type);
+    };
+    check(run(text, operands), "");
+    for (unsigned i = 0; i < GetParam().operands; ++i) {
+      std::vector<int> over(GetParam().operands, -1);
+      over[i] = 0;
+      check(run(text, operands, {}, over), "over operand " + std::to_string(i) + " ");
+    }
+    check(run(text, operands, {}, {}, "", 1), "streamed ");
   }
 }
 
-double gelu(double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))); }
+INSTANTIATE_TEST_SUITE_P(All, PointwiseTest, testing::ValuesIn(pointwiseOps()),
+                         [](const auto &info) { return info.param.name; });
 
-INSTANTIATE_TEST_SUITE_P(
-    All, UnaryTest,
-    testing::Values(Unary{"neg", [](double x) { return -x; }, -2, 2},
-                    Unary{"exp", [](double x) { return std::exp(x); }, -9, 3},
-                    Unary{"log", [](double x) { return std::log(x); }, 0.01f, 9},
-                    Unary{"sqrt", [](double x) { return std::sqrt(x); }, 0, 9},
-                    Unary{"tanh", [](double x) { return std::tanh(x); }, -4, 4},
-                    Unary{"sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); }, -9, 9},
-                    Unary{"relu", [](double x) { return x > 0 ? x : 0; }, -2, 2},
-                    Unary{"gelu", gelu, -6, 6}),
-    [](const auto &info) { return std::string(info.param.name); });
-
-struct Binary {
-  const char *name;
-  std::function<double(double, double)> formula;
-};
-
-class BinaryTest : public testing::TestWithParam<Binary> {};
-
-TEST_P(BinaryTest, MatchesFormula) {
-  for (std::vector<int64_t> shape : {std::vector<int64_t>{1}, {7, 13}, {2, 3, 431}}) {
-    Tensor x = Tensor::random(shape, 1), y = Tensor::random(shape, 2, 0.5f, 2);
-    std::string text =
-        std::string("%r = gc.") + GetParam().name + " %0, %1" + signature({x, y}, {x.type()});
-    std::vector<double> expected;
-    for (int64_t i = 0; i < x.size(); ++i)
-      expected.push_back(GetParam().formula(x[i], y[i]));
-    expectClose(run(text, {x, y}).results[0], expected, 1e-6);
-    expectClose(run(text, {x, y}, {}, {-1, 0}).results[0], expected, 1e-6, "over the second");
-  }
+TEST(PointwiseOps, AreFound) {
+  std::vector<Pointwise> ops = pointwiseOps();
+  for (auto [name, operands] : {Pointwise{"relu", 1}, {"add", 2}, {"gelu_grad", 2}})
+    EXPECT_TRUE(std::any_of(ops.begin(), ops.end(),
+                            [&, name = name, operands = operands](auto &op) {
+                              return op.name == name && op.operands == operands;
+                            }))
+        << name;
 }
-
-double geluGradient(double x, double dy) {
-  return dy * (0.5 * (1 + std::erf(x / std::sqrt(2.0))) +
-               x * std::exp(-x * x / 2) / std::sqrt(2 * M_PI));
-}
-
-INSTANTIATE_TEST_SUITE_P(All, BinaryTest,
-                         testing::Values(Binary{"add", [](double x, double y) { return x + y; }},
-                                         Binary{"sub", [](double x, double y) { return x - y; }},
-                                         Binary{"mul", [](double x, double y) { return x * y; }},
-                                         Binary{"div", [](double x, double y) { return x / y; }},
-                                         Binary{"relu_grad",
-                                                [](double y, double dy) { return y > 0 ? dy : 0; }},
-                                         Binary{"gelu_grad", geluGradient}),
-                         [](const auto &info) { return std::string(info.param.name); });
 
 TEST(FusibleTest, TheSameOperandTwiceInPlace) {
   Tensor x = Tensor::random({101}, 3);
