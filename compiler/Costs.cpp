@@ -30,7 +30,8 @@ struct Measured {
   double flops = 0, bytes = 0, seconds = 0;
 
   bool isWorkOf(const Measured &other) const {
-    return name == other.name && flops == other.flops && bytes == other.bytes;
+    return nameWithoutPlace(name) == nameWithoutPlace(other.name) && flops == other.flops &&
+           bytes == other.bytes;
   }
   std::string text() const {
     return llvm::formatv("'{0}' ({1:F0} FLOP, {2:F0} bytes)", name, flops, bytes);

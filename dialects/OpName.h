@@ -6,8 +6,12 @@
 #include <string>
 
 namespace gc {
-/// "layer1.0.conv1:conv2d" where the op's location has a name, else "conv2d".
+/// "layer1.0.conv1:conv2d" where the op's location has a name, else "conv2d@model.mlir:12" after
+/// the file and line that it was read from; "conv2d" alone where it was made without either.
 std::string displayName(mlir::Operation *op);
+
+/// Such a name without file and line, which change where a model is moved or gets a comment.
+std::string nameWithoutPlace(llvm::StringRef displayName);
 } // namespace gc
 
 #endif

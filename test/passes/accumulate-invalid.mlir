@@ -15,7 +15,7 @@ gc.parameter @b : tensor<3xf32> = #gc.init<constant, [0.0]>
 func.func @model(%x: tensor<8x3xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.input = "l"}) -> (tensor<f32> {gc.output = "loss"}) {
   %w = gc.read @w : tensor<3xf32>
   %b = gc.read @b : tensor<3xf32>
-  // expected-warning @below {{batch statistics are those of a micro-batch, so 2 micro-batches do not give the step of the whole batch: 'batch_norm'; where they must be equal, use one micro-batch, or gc.group_norm instead of gc.batch_norm in the model}}
+  // expected-warning @below {{batch statistics are those of a micro-batch, so 2 micro-batches do not give the step of the whole batch: 'batch_norm@accumulate-invalid.mlir:19'; where they must be equal, use one micro-batch, or gc.group_norm instead of gc.batch_norm in the model}}
   %y, %m, %r = gc.batch_norm %x, %w, %b {epsilon = 1.0e-5 : f32} : (tensor<8x3xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<8x3xf32>, tensor<3xf32>, tensor<3xf32>)
   %loss, %lse = gc.cross_entropy %y, %l : (tensor<8x3xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
   return %loss : tensor<f32>
@@ -74,7 +74,7 @@ gc.parameter @w : tensor<3xf32> = #gc.init<constant, [0.0]>
 func.func @model(%x: tensor<8x3xf32> {gc.input = "x"}) -> (tensor<f32> {gc.output = "loss"}) {
   %w = gc.read @w : tensor<3xf32>
   %y = gc.bias %x, %w : (tensor<8x3xf32>, tensor<3xf32>) -> tensor<8x3xf32>
-  // expected-warning @below {{samples are mixed within a micro-batch alone, so 2 micro-batches do not give the step of the whole batch: 'reduce_sum'; use means over the batch, or one micro-batch}}
+  // expected-warning @below {{samples are mixed within a micro-batch alone, so 2 micro-batches do not give the step of the whole batch: 'reduce_sum@accumulate-invalid.mlir:78'; use means over the batch, or one micro-batch}}
   %loss = gc.reduce_sum %y {dimensions = array<i64: 0, 1>} : (tensor<8x3xf32>) -> tensor<f32>
   return %loss : tensor<f32>
 }

@@ -9,7 +9,7 @@ module attributes {gc.arena_bytes = 512 : i64} {
     %0 = gc.neg %x {gc.offsets = array<i64: 128>} : (tensor<16xf32>) -> tensor<16xf32>
     // expected-note@+1 {{overwritten here, bytes [128, 192)}}
     %1 = gc.exp %x {gc.offsets = array<i64: 128>} : (tensor<16xf32>) -> tensor<16xf32>
-    // expected-error@+1 {{operand #0 is 'neg' at bytes [128, 192), but bytes [128, 192) hold 'exp'}}
+    // expected-error@+1 {{operand #0 is 'neg@check-memory-invalid.mlir:9' at bytes [128, 192), but bytes [128, 192) hold 'exp@check-memory-invalid.mlir:11'}}
     %r = gc.add %0, %1 {gc.offsets = array<i64: 192>} : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
     return %r : tensor<16xf32>
   }
@@ -24,7 +24,7 @@ module attributes {gc.arena_bytes = 512 : i64} {
     %b = gc.broadcast %x {dimensions = array<i64: 1>, gc.offsets = array<i64: 128>} : (tensor<16xf32>) -> tensor<2x16xf32>
     // expected-note@+1 {{overwritten here, bytes [192, 256)}}
     %1 = gc.exp %x {gc.offsets = array<i64: 192>} : (tensor<16xf32>) -> tensor<16xf32>
-    // expected-error@+1 {{operand #0 is 'broadcast' at bytes [128, 256), but bytes [192, 256) hold 'exp'}}
+    // expected-error@+1 {{operand #0 is 'broadcast@check-memory-invalid.mlir:24' at bytes [128, 256), but bytes [192, 256) hold 'exp@check-memory-invalid.mlir:26'}}
     %r = gc.reduce_sum %b {dimensions = array<i64: 0>, gc.offsets = array<i64: 256>} : (tensor<2x16xf32>) -> tensor<16xf32>
     %s = gc.add %r, %1 {gc.offsets = array<i64: 320>} : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
     return %r : tensor<16xf32>
@@ -142,7 +142,7 @@ module attributes {gc.arena_bytes = 512 : i64} {
     %0 = gc.neg %x {gc.offsets = array<i64: 128>} : (tensor<16xf32>) -> tensor<16xf32>
     // expected-note@+1 {{overwritten here, bytes [128, 192)}}
     %1 = gc.exp %x {gc.offsets = array<i64: 192>, gc.workspace = 64 : i64, gc.workspace_offset = 128 : i64} : (tensor<16xf32>) -> tensor<16xf32>
-    // expected-error@+1 {{operand #0 is 'neg' at bytes [128, 192), but bytes [128, 192) hold the workspace of 'exp'}}
+    // expected-error@+1 {{operand #0 is 'neg@check-memory-invalid.mlir:142' at bytes [128, 192), but bytes [128, 192) hold the workspace of 'exp@check-memory-invalid.mlir:144'}}
     %r = gc.add %0, %1 {gc.offsets = array<i64: 256>} : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
     return %r : tensor<16xf32>
   }
@@ -246,7 +246,7 @@ module attributes {gc.arena_bytes = 512 : i64} {
     %r = gc.neg %x {gc.offsets = array<i64: 128>} : (tensor<16xf32>) -> tensor<16xf32>
     // expected-note@+1 {{overwritten here, bytes [128, 192)}}
     %1 = gc.exp %x {gc.offsets = array<i64: 128>} : (tensor<16xf32>) -> tensor<16xf32>
-    // expected-error@+1 {{operand #0 is 'neg' at bytes [128, 192), but bytes [128, 192) hold 'exp'}}
+    // expected-error@+1 {{operand #0 is 'neg@check-memory-invalid.mlir:246' at bytes [128, 192), but bytes [128, 192) hold 'exp@check-memory-invalid.mlir:248'}}
     return %r : tensor<16xf32>
   }
 }
@@ -258,7 +258,7 @@ module attributes {gc.arena_bytes = 512 : i64} {
   gc.parameter @w : tensor<16xf32> = #gc.init<constant, [0.0]> {gc.offset = 0 : i64}
   func.func @kept_gradient_lost(%x: tensor<16xf32> {gc.input = "x", gc.offsets = array<i64: 64>}) -> tensor<16xf32> attributes {gc.list = "micro_batch"} {
     %0 = gc.neg %x {gc.offsets = array<i64: 128>} : (tensor<16xf32>) -> tensor<16xf32>
-    // expected-error@+1 {{the kept gradient is 'neg' at bytes [128, 192), but bytes [128, 192) hold 'exp'}}
+    // expected-error@+1 {{the kept gradient is 'neg@check-memory-invalid.mlir:260' at bytes [128, 192), but bytes [128, 192) hold 'exp@check-memory-invalid.mlir:264'}}
     gc.gradient @w, %0 : tensor<16xf32>
     // expected-note@+1 {{overwritten here, bytes [128, 192)}}
     %r = gc.exp %x {gc.offsets = array<i64: 128>} : (tensor<16xf32>) -> tensor<16xf32>
@@ -273,7 +273,7 @@ module attributes {gc.arena_bytes = 512 : i64} {
   gc.parameter @w : tensor<16xf32> = #gc.init<constant, [0.0]> {gc.offset = 0 : i64}
   func.func @gradient_lost_in_step(%x: tensor<16xf32> {gc.input = "x", gc.offsets = array<i64: 64>}) -> tensor<16xf32> attributes {gc.list = "micro_batch"} {
     %r = gc.neg %x {gc.offsets = array<i64: 128>} : (tensor<16xf32>) -> tensor<16xf32>
-    // expected-error@+1 {{the kept gradient is 'neg' at bytes [128, 192), but bytes [128, 192) hold 'exp'}}
+    // expected-error@+1 {{the kept gradient is 'neg@check-memory-invalid.mlir:275' at bytes [128, 192), but bytes [128, 192) hold 'exp@check-memory-invalid.mlir:283'}}
     gc.gradient @w, %r : tensor<16xf32>
     return %r : tensor<16xf32>
   }
