@@ -3,53 +3,77 @@
 #define GC_COMPILER_LANGUAGE_EMITOP_H
 
 #include "dialects/Gc.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 namespace gc::kernels {
 
-/// Calls the target's emitFoo for a gc.foo; they are found in the namespace of `Kernels`. Reports
-/// an op that is not generated for `target`.
+/// Adds the kernels of an op to a target's `Kernels`.
+template <typename Kernels> using Emitter = mlir::LogicalResult (*)(mlir::Operation *, Kernels &);
+
+/// The emitter of `op`, null for an op that has none: the table of all ops with generated kernels,
+/// which every target has. The target's emitFoo for a gc.foo is found in the namespace of
+/// `Kernels`.
+template <typename Kernels> Emitter<Kernels> emitterOf(mlir::Operation *op) {
+  struct Row {
+    bool (*matches)(mlir::Operation *);
+    Emitter<Kernels> emit;
+  };
+#define GC_ROW(Op, emitOp)                                                                         \
+  Row {                                                                                            \
+    [](mlir::Operation *op) { return mlir::isa<Op>(op); },                                         \
+        [](mlir::Operation *op, Kernels &kernels) { return emitOp(mlir::cast<Op>(op), kernels); }  \
+  }
+  static constexpr Row table[] = {
+      GC_ROW(UpdateOpInterface, emitUpdate),
+      GC_ROW(RunningStatsOp, emitRunningStats),
+      GC_ROW(AdvanceOp, emitAdvance),
+      GC_ROW(CoefficientsOp, emitCoefficients),
+      GC_ROW(GradientSeedOp, emitGradientSeed),
+      GC_ROW(DropoutOp, emitDropout),
+      GC_ROW(BatchStatsOp, emitBatchStats),
+      GC_ROW(LayerNormOp, emitLayerNorm),
+      GC_ROW(LayerNormGradOp, emitLayerNormGrad),
+      GC_ROW(GroupNormOp, emitGroupNorm),
+      GC_ROW(GroupNormGradOp, emitGroupNormGrad),
+      GC_ROW(SoftmaxOp, emitSoftmax),
+      GC_ROW(SoftmaxGradOp, emitSoftmaxGrad),
+      GC_ROW(CrossEntropyOp, emitCrossEntropy),
+      GC_ROW(CrossEntropyGradOp, emitCrossEntropyGrad),
+      GC_ROW(AccuracyOp, emitAccuracy),
+      GC_ROW(MaxPoolOp, emitMaxPool),
+      GC_ROW(MaxPoolGradOp, emitMaxPoolGrad),
+      GC_ROW(AvgPoolOp, emitAvgPool),
+      GC_ROW(AvgPoolGradOp, emitAvgPoolGrad),
+      GC_ROW(GlobalAvgPoolOp, emitGlobalAvgPool),
+      GC_ROW(GlobalAvgPoolGradOp, emitGlobalAvgPoolGrad),
+      GC_ROW(ReduceSumOp, emitReduceSum),
+      GC_ROW(ReduceMeanOp, emitReduceMean),
+      GC_ROW(ReduceMaxOp, emitReduceMax),
+      GC_ROW(ReduceMaxGradOp, emitReduceMaxGrad),
+      GC_ROW(TransposeOp, emitTranspose),
+      GC_ROW(ConcatOp, emitConcat),
+      GC_ROW(SliceOp, emitSlice),
+      GC_ROW(PadOp, emitPad),
+      GC_ROW(BroadcastOp, emitBroadcast),
+      GC_ROW(ClassTokenOp, emitClassToken),
+      GC_ROW(EmbeddingOp, emitEmbedding),
+      GC_ROW(EmbeddingGradOp, emitEmbeddingGrad),
+      // After the sums over rows, which also run alone in other ways.
+      GC_ROW(FusedOp, emitFusible),
+      GC_ROW(FusibleOpInterface, emitFusible),
+  };
+#undef GC_ROW
+  for (const Row &row : table)
+    if (row.matches(op))
+      return row.emit;
+  return nullptr;
+}
+
+/// Calls the emitter of `op`; reports an op that is not generated for `target`.
 template <typename Kernels>
 mlir::LogicalResult emitOpOfKind(mlir::Operation *op, Kernels &kernels, llvm::StringRef target) {
-  return llvm::TypeSwitch<mlir::Operation *, mlir::LogicalResult>(op)
-      .Case<UpdateOpInterface>([&](auto o) { return emitUpdate(o, kernels); })
-      .template Case<RunningStatsOp>([&](auto o) { return emitRunningStats(o, kernels); })
-      .template Case<AdvanceOp>([&](auto o) { return emitAdvance(o, kernels); })
-      .template Case<CoefficientsOp>([&](auto o) { return emitCoefficients(o, kernels); })
-      .template Case<GradientSeedOp>([&](auto o) { return emitGradientSeed(o, kernels); })
-      .template Case<DropoutOp>([&](auto o) { return emitDropout(o, kernels); })
-      .template Case<BatchStatsOp>([&](auto o) { return emitBatchStats(o, kernels); })
-      .template Case<LayerNormOp>([&](auto o) { return emitLayerNorm(o, kernels); })
-      .template Case<LayerNormGradOp>([&](auto o) { return emitLayerNormGrad(o, kernels); })
-      .template Case<GroupNormOp>([&](auto o) { return emitGroupNorm(o, kernels); })
-      .template Case<GroupNormGradOp>([&](auto o) { return emitGroupNormGrad(o, kernels); })
-      .template Case<SoftmaxOp>([&](auto o) { return emitSoftmax(o, kernels); })
-      .template Case<SoftmaxGradOp>([&](auto o) { return emitSoftmaxGrad(o, kernels); })
-      .template Case<CrossEntropyOp>([&](auto o) { return emitCrossEntropy(o, kernels); })
-      .template Case<CrossEntropyGradOp>([&](auto o) { return emitCrossEntropyGrad(o, kernels); })
-      .template Case<AccuracyOp>([&](auto o) { return emitAccuracy(o, kernels); })
-      .template Case<MaxPoolOp>([&](auto o) { return emitMaxPool(o, kernels); })
-      .template Case<MaxPoolGradOp>([&](auto o) { return emitMaxPoolGrad(o, kernels); })
-      .template Case<AvgPoolOp>([&](auto o) { return emitAvgPool(o, kernels); })
-      .template Case<AvgPoolGradOp>([&](auto o) { return emitAvgPoolGrad(o, kernels); })
-      .template Case<GlobalAvgPoolOp>([&](auto o) { return emitGlobalAvgPool(o, kernels); })
-      .template Case<GlobalAvgPoolGradOp>([&](auto o) { return emitGlobalAvgPoolGrad(o, kernels); })
-      .template Case<ReduceSumOp>([&](auto o) { return emitReduceSum(o, kernels); })
-      .template Case<ReduceMeanOp>([&](auto o) { return emitReduceMean(o, kernels); })
-      .template Case<ReduceMaxOp>([&](auto o) { return emitReduceMax(o, kernels); })
-      .template Case<ReduceMaxGradOp>([&](auto o) { return emitReduceMaxGrad(o, kernels); })
-      .template Case<TransposeOp>([&](auto o) { return emitTranspose(o, kernels); })
-      .template Case<ConcatOp>([&](auto o) { return emitConcat(o, kernels); })
-      .template Case<SliceOp>([&](auto o) { return emitSlice(o, kernels); })
-      .template Case<PadOp>([&](auto o) { return emitPad(o, kernels); })
-      .template Case<BroadcastOp>([&](auto o) { return emitBroadcast(o, kernels); })
-      .template Case<ClassTokenOp>([&](auto o) { return emitClassToken(o, kernels); })
-      .template Case<EmbeddingOp>([&](auto o) { return emitEmbedding(o, kernels); })
-      .template Case<EmbeddingGradOp>([&](auto o) { return emitEmbeddingGrad(o, kernels); })
-      .template Case<FusedOp, FusibleOpInterface>([&](auto o) { return emitFusible(o, kernels); })
-      .Default([&](mlir::Operation *other) {
-        return other->emitOpError("has no generated kernel for ") << target;
-      });
+  if (Emitter<Kernels> emit = emitterOf<Kernels>(op))
+    return emit(op, kernels);
+  return op->emitOpError("has no generated kernel for ") << target;
 }
 
 } // namespace gc::kernels

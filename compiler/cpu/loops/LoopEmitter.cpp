@@ -21,15 +21,7 @@ LoopEmitter::LoopEmitter(MLIRContext *context, int64_t streamBytes)
   module = ModuleOp::create(UnknownLoc::get(context));
 }
 
-bool LoopEmitter::handles(Operation *op) {
-  return isa<UpdateOpInterface, RunningStatsOp, AdvanceOp, CoefficientsOp, GradientSeedOp,
-             DropoutOp, BatchStatsOp, LayerNormOp, LayerNormGradOp, GroupNormOp, GroupNormGradOp,
-             SoftmaxOp, SoftmaxGradOp, CrossEntropyOp, CrossEntropyGradOp, AccuracyOp, MaxPoolOp,
-             MaxPoolGradOp, AvgPoolOp, AvgPoolGradOp, GlobalAvgPoolOp, GlobalAvgPoolGradOp,
-             ReduceSumOp, ReduceMeanOp, ReduceMaxOp, ReduceMaxGradOp, TransposeOp, ConcatOp,
-             SliceOp, PadOp, BroadcastOp, ClassTokenOp, EmbeddingOp, EmbeddingGradOp, FusedOp,
-             FusibleOpInterface>(op);
-}
+bool LoopEmitter::handles(Operation *op) { return emitterOf<OpKernels>(op) != nullptr; }
 
 int64_t LoopEmitter::workspaceBytes(Operation *op) {
   if (!handles(op))
