@@ -43,7 +43,8 @@ public:
         builder(function.getBody().front().getTerminator()) {}
 
   LogicalResult build() {
-    findVarying();
+    if (failed(findVarying()))
+      return failure();
     findReaching();
     countUses();
     auto seed = GradientSeedOp::create(builder, loss.getLoc(), loss.getType(),
@@ -71,9 +72,16 @@ private:
     bool finished = false;
   };
 
-  static bool carriesGradient(Value value) {
+  // Whether a value that changes with a parameter has a gradient: integers do not, f32 does.
+  // Another type is an error, as its gradient would be lost.
+  static FailureOr<bool> carriesGradient(OpResult value) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
-    return type && type.getElementType().isF32();
+    if (type && type.getElementType().isInteger())
+      return false;
+    if (type && type.getElementType().isF32())
+      return true;
+    return value.getOwner()->emitOpError("has a result of type ")
+           << value.getType() << " that depends on a parameter, but gradients are tensors of f32";
   }
 
   // Whether the op is on a path from a parameter to the loss.
@@ -83,7 +91,7 @@ private:
   }
 
   // Collects the values that depend on a parameter.
-  void findVarying() {
+  LogicalResult findVarying() {
     for (Operation &op : function.getBody().front()) {
       if (auto read = dyn_cast<ReadOp>(op)) {
         if (auto parameter = module.lookupSymbol<ParameterOp>(read.getVariableAttr())) {
@@ -91,11 +99,16 @@ private:
           parameters[parameter.getSymNameAttr()].values.push_back(read.getValue());
         }
       } else if (llvm::any_of(op.getOperands(), [&](Value v) { return varying.contains(v); })) {
-        for (Value result : op.getResults())
-          if (carriesGradient(result))
+        for (OpResult result : op.getResults()) {
+          FailureOr<bool> carries = carriesGradient(result);
+          if (failed(carries))
+            return failure();
+          if (*carries)
             varying.insert(result);
+        }
       }
     }
+    return success();
   }
 
   // Collects the ops that the loss depends on.
