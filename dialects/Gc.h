@@ -5,6 +5,7 @@
 #include "dialects/InterfaceTypes.h"
 #include "dialects/KnownAttributes.h"
 #include "dialects/Limits.h"
+#include "dialects/OpAnswers.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

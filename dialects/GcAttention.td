@@ -3,18 +3,22 @@
 #define GC_ATTENTION_TD
 include "dialects/GcBase.td"
 
-def Gc_SoftmaxOp : Gc_PureOp<"softmax", [InferTypeOpAdaptor, Gc_Differentiable, InPlaceOpInterface]> {
+def Gc_SoftmaxOp : Gc_PureOp<"softmax", [
+    Gc_Cost<"Rows", 20>, Gc_Samples<"AllButLast">, Gc_SameInInference,
+    InferTypeOpAdaptor, Gc_Differentiable, InPlaceOpInterface]> {
   let summary = "softmax along the last dimension";
   let description = [{
     ```mlir
     %y = gc.softmax %x : (tensor<8x10xf32>) -> tensor<8x10xf32>
     ```
   }];
-  let arguments = (ins Gc_F32:$input);
-  let results = (outs Gc_F32:$output);
+  let arguments = (ins Gc_Value:$input);
+  let results = (outs Gc_Value:$output);
 }
 
-def Gc_SoftmaxGradOp : Gc_PureOp<"softmax_grad", [InferTypeOpAdaptor]> {
+def Gc_SoftmaxGradOp : Gc_PureOp<"softmax_grad", [
+    Gc_Cost<"Rows", 1>, Gc_Samples<"AllButLast">, Gc_SameInInference,
+    InferTypeOpAdaptor]> {
   let summary = "dx = y * (dy - sum(y * dy))";
   let description = [{
     From the output alone.
@@ -23,12 +27,13 @@ def Gc_SoftmaxGradOp : Gc_PureOp<"softmax_grad", [InferTypeOpAdaptor]> {
     %dx = gc.softmax_grad %y, %dy : (tensor<8x10xf32>, tensor<8x10xf32>) -> tensor<8x10xf32>
     ```
   }];
-  let arguments = (ins Gc_F32:$output, Gc_F32:$gradient);
-  let results = (outs Gc_F32:$input_gradient);
+  let arguments = (ins Gc_Value:$output, Gc_Value:$gradient);
+  let results = (outs Gc_Value:$input_gradient);
   let hasVerifier = 1;
 }
 
-def Gc_AttentionOp : Gc_PureOp<"attention", [InferTypeOpAdaptor, Gc_Differentiable, Gc_Flops]> {
+def Gc_AttentionOp : Gc_PureOp<"attention", [Gc_OwnCost, Gc_Samples<"First">, Gc_SameInInference,
+    InferTypeOpAdaptor, Gc_Differentiable]> {
   let summary = "multi-head scaled dot-product self-attention, fused";
   let description = [{
     `qkv` is [batch, sequence, 3 * width]: queries, keys, values, each heads x head size wide.
@@ -39,11 +44,13 @@ def Gc_AttentionOp : Gc_PureOp<"attention", [InferTypeOpAdaptor, Gc_Differentiab
     %o, %lse = gc.attention %qkv {heads = 6 : i64} : (tensor<8x197x1152xf32>) -> (tensor<8x197x384xf32>, tensor<8x6x197xf32>)
     ```
   }];
-  let arguments = (ins Gc_3D<[F32]>:$qkv, I64Attr:$heads);
-  let results = (outs Gc_3D<[F32]>:$output, Gc_3D<[F32]>:$logsumexp);
+  let arguments = (ins Gc_Sequence:$qkv, I64Attr:$heads);
+  let results = (outs Gc_Sequence:$output, Gc_HeadStatistics:$logsumexp);
 }
 
-def Gc_AttentionGradOp : Gc_PureOp<"attention_grad", [InferTypeOpAdaptor, Gc_Flops]> {
+def Gc_AttentionGradOp : Gc_PureOp<"attention_grad", [
+    Gc_OwnCost, Gc_Samples<"First">, Gc_SameInInference,
+    InferTypeOpAdaptor]> {
   let summary = "gradient of attention's packed operand";
   let description = [{
     Recomputes the probabilities `P = exp(q k^T / sqrt(d) - logsumexp)`; then `dV = P^T dO`,
@@ -54,13 +61,15 @@ def Gc_AttentionGradOp : Gc_PureOp<"attention_grad", [InferTypeOpAdaptor, Gc_Flo
         : (tensor<8x197x1152xf32>, tensor<8x197x384xf32>, tensor<8x6x197xf32>, tensor<8x197x384xf32>) -> tensor<8x197x1152xf32>
     ```
   }];
-  let arguments = (ins Gc_3D<[F32]>:$qkv, Gc_3D<[F32]>:$output,
-      Gc_3D<[F32]>:$logsumexp, Gc_3D<[F32]>:$gradient, I64Attr:$heads);
-  let results = (outs Gc_3D<[F32]>:$qkv_gradient);
+  let arguments = (ins Gc_Sequence:$qkv, Gc_Sequence:$output,
+      Gc_HeadStatistics:$logsumexp, Gc_Sequence:$gradient, I64Attr:$heads);
+  let results = (outs Gc_Sequence:$qkv_gradient);
   let hasVerifier = 1;
 }
 
-def Gc_PatchEmbedOp : Gc_PureOp<"patch_embed", [InferTypeOpAdaptor, Gc_Differentiable, Gc_Flops]> {
+def Gc_PatchEmbedOp : Gc_PureOp<"patch_embed", [
+    Gc_OwnCost, Gc_Samples<"FirstOfFirstOperand">, Gc_SameInInference,
+    InferTypeOpAdaptor, Gc_Differentiable]> {
   let summary = "images to patch tokens";
   let description = [{
     A convolution whose stride is its kernel, its output [B, h, w, D] seen as [B, h * w, D].
@@ -70,11 +79,13 @@ def Gc_PatchEmbedOp : Gc_PureOp<"patch_embed", [InferTypeOpAdaptor, Gc_Different
     ```
   }];
   let arguments = (ins Gc_Image:$input, Gc_Image:$filter, Gc_Channel:$bias);
-  let results = (outs Gc_3D<[F32]>:$output);
+  let results = (outs Gc_Sequence:$output);
   let hasVerifier = 1;
 }
 
-def Gc_ClassTokenOp : Gc_PureOp<"class_token", [InferTypeOpAdaptor, Gc_Differentiable]> {
+def Gc_ClassTokenOp : Gc_PureOp<"class_token", [
+    Gc_Cost<"Rows", 1>, Gc_Samples<"First">, Gc_SameInInference,
+    InferTypeOpAdaptor, Gc_Differentiable]> {
   let summary = "puts the class token first and adds positions";
   let description = [{
     `output[b] = concat(token, input[b]) + position`.
@@ -83,32 +94,34 @@ def Gc_ClassTokenOp : Gc_PureOp<"class_token", [InferTypeOpAdaptor, Gc_Different
     %y = gc.class_token %t, %cls, %pos : (tensor<8x196x384xf32>, tensor<1x1x384xf32>, tensor<1x197x384xf32>) -> tensor<8x197x384xf32>
     ```
   }];
-  let arguments = (ins Gc_3D<[F32]>:$input, Gc_3D<[F32]>:$token,
-      Gc_3D<[F32]>:$position);
-  let results = (outs Gc_3D<[F32]>:$output);
+  let arguments = (ins Gc_Sequence:$input, Gc_Sequence:$token,
+      Gc_Sequence:$position);
+  let results = (outs Gc_Sequence:$output);
   let hasVerifier = 1;
 }
 
-def Gc_EmbeddingOp : Gc_PureOp<"embedding", [InferTypeOpAdaptor, Gc_Differentiable]> {
+def Gc_EmbeddingOp : Gc_PureOp<"embedding", [Gc_Cost<"Rows", 1>, Gc_OwnSamples, Gc_SameInInference,
+    InferTypeOpAdaptor, Gc_Differentiable]> {
   let summary = "rows of a table by index";
   let description = [{
     ```mlir
     %y = gc.embedding %i, %table : (tensor<8x128xi32>, tensor<1000x64xf32>) -> tensor<8x128x64xf32>
     ```
   }];
-  let arguments = (ins Gc_AnyRank<[I32]>:$indices, Gc_2D<[F32]>:$table);
-  let results = (outs Gc_F32:$output);
+  let arguments = (ins Gc_Indices:$indices, Gc_Matrix:$table);
+  let results = (outs Gc_Value:$output);
 }
 
-def Gc_EmbeddingGradOp : Gc_PureOp<"embedding_grad"> {
+def Gc_EmbeddingGradOp : Gc_PureOp<"embedding_grad", [
+    Gc_Cost<"Rows", 1>, Gc_Samples<"Nowhere">, Gc_SameInInference]> {
   let summary = "adds gradient rows into the table's gradient";
   let description = [{
     ```mlir
     %dt = gc.embedding_grad %i, %dy : (tensor<8x128xi32>, tensor<8x128x64xf32>) -> tensor<1000x64xf32>
     ```
   }];
-  let arguments = (ins Gc_AnyRank<[I32]>:$indices, Gc_F32:$gradient);
-  let results = (outs Gc_2D<[F32]>:$table_gradient);
+  let arguments = (ins Gc_Indices:$indices, Gc_Value:$gradient);
+  let results = (outs Gc_Matrix:$table_gradient);
   let hasVerifier = 1;
 }
 #endif

@@ -35,18 +35,31 @@ class Gc_Tensor<string shape, list<Type> elements, list<Pred> shapes = []>
 class Gc_AnyRank<list<Type> elements> : Gc_Tensor<"statically shaped (0D to 8D)", elements>;
 class Gc_Rank<int rank, list<Type> elements>
     : Gc_Tensor<rank # "D", elements, [HasAnyRankOfPred<[rank]>]>;
-class Gc_0D<list<Type> elements> : Gc_Rank<0, elements>;
-class Gc_1D<list<Type> elements> : Gc_Rank<1, elements>;
-class Gc_2D<list<Type> elements> : Gc_Rank<2, elements>;
-class Gc_3D<list<Type> elements> : Gc_Rank<3, elements>;
-class Gc_4D<list<Type> elements> : Gc_Rank<4, elements>;
 
-def Gc_F32 : Gc_AnyRank<[F32]>;
-def Gc_Labels : Gc_1D<[I32]>;
-def Gc_Scalar : Gc_0D<[F32]>;
-def Gc_Channel : Gc_1D<[F32]>;
-def Gc_Image : Gc_4D<[F32]>;
-def Gc_Any : Gc_AnyRank<[F32, I32, I64, I8]>;
+// What ops take and give, by its meaning; ops name no element types. Another one for networks to
+// compute in is added to this list.
+defvar Gc_Numbers = [F32];
+def Gc_Value : Gc_AnyRank<Gc_Numbers>;
+def Gc_Channel : Gc_Rank<1, Gc_Numbers>;
+def Gc_Matrix : Gc_Rank<2, Gc_Numbers>;   // rows of a linear layer, a weight, logits, a table
+def Gc_Sequence : Gc_Rank<3, Gc_Numbers>; // [batch, position, width]
+def Gc_Image : Gc_Rank<4, Gc_Numbers>;    // NHWC; a filter is OHWI
+// Sums over many elements stay f32 whatever networks compute in.
+def Gc_Scalar : Gc_Rank<0, [F32]>; // a loss, a count
+def Gc_RowStatistics : Gc_AnyRank<[F32]>;
+def Gc_SampleStatistics : Gc_Rank<1, [F32]>;
+def Gc_ChannelStatistics : Gc_Rank<1, [F32]>;
+def Gc_GroupStatistics : Gc_Rank<2, [F32]>;
+def Gc_HeadStatistics : Gc_Rank<3, [F32]>;
+def Gc_Coefficients : Gc_Rank<1, [F32]>; // of an optimizer
+// Integers.
+def Gc_Labels : Gc_Rank<1, [I32]>;
+def Gc_Indices : Gc_AnyRank<[I32]>;
+def Gc_WindowIndex : Gc_Rank<4, [I8]>; // a place in a pooling window
+def Gc_Generator : Gc_Rank<1, [I64]>;  // (seed, step)
+def Gc_Counter : Gc_Rank<1, [I64]>;
+// What a variable may hold.
+def Gc_Stored : Gc_AnyRank<[F32, I32, I64, I8]>;
 
 // Numbers without the values that would only be noticed in the results of a training.
 class Gc_Number<string what, string condition> : ConfinedAttr<F32Attr, [
@@ -62,15 +75,43 @@ def Gc_KnownAttributes : NativeOpTrait<"KnownAttributes"> {
   let cppNamespace = "::gc";
 }
 
+// What passes ask of every op. There are no defaults: each op answers by the traits below, or by
+// methods of its own (Gc_OwnCost, Gc_OwnSamples, Gc_OwnInference), or does not compile.
+class Gc_Answer<string trait, string parameters> : ParamNativeOpTrait<trait, parameters> {
+  let cppNamespace = "::gc";
+}
+// The kind of work and the FLOPs for each element of the largest tensor. One is right within a small
+// factor for all that memory bounds; what takes more is counted in the code that it becomes.
+class Gc_Cost<string kind, int flopsPerElement>
+    : Gc_Answer<"Work", "::gc::WorkKind::" # kind # ", " # flopsPerElement>;
+class Gc_Repeats<string repetition> : Gc_Answer<"Repeats", "::gc::Repetition::" # repetition>;
+// The dimensions along which samples may lie without being mixed.
+class Gc_Samples<string apart> : Gc_Answer<"Samples", "::gc::Apart::" # apart>;
+// Linear up to a constant: a mean over the batch stays one.
+def Gc_KeepsMeans : NativeOpTrait<"KeepsMeans"> {
+  let cppNamespace = "::gc";
+}
+def Gc_SameInInference : NativeOpTrait<"SameInInference"> {
+  let cppNamespace = "::gc";
+}
+def Gc_TrainingOnly : NativeOpTrait<"TrainingOnly"> {
+  let cppNamespace = "::gc";
+}
+def Gc_OwnCost : DeclareOpInterfaceMethods<CostOpInterface>;
+def Gc_OwnSamples : DeclareOpInterfaceMethods<BatchOpInterface>;
+def Gc_OwnInference : DeclareOpInterfaceMethods<InferenceOpInterface>;
+
 class Gc_Op<string mnemonic, list<Trait> traits = []>
     : Op<Gc_Dialect, mnemonic, !listconcat(
-          [Gc_KnownAttributes, CostOpInterface, RecomputableOpInterface], traits)> {
+          [Gc_KnownAttributes, CostOpInterface, RecomputableOpInterface, BatchOpInterface,
+           InferenceOpInterface], traits)> {
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
-// An op without effects.
+// An op without effects; what it draws at random it draws from a counter, so that a clone gives the
+// same bits.
 class Gc_PureOp<string mnemonic, list<Trait> traits = []>
-    : Gc_Op<mnemonic, !listconcat([Pure], traits)>;
+    : Gc_Op<mnemonic, !listconcat([Pure, Gc_Repeats<"Exact">], traits)>;
 
 // Result types follow from operands and attributes; the verifier compares.
 def Gc_Differentiable : DeclareOpInterfaceMethods<DifferentiableOpInterface>;
@@ -79,6 +120,5 @@ def Gc_Fusible : DeclareOpInterfaceMethods<FusibleOpInterface, ["getOperandAcces
 def Gc_Pointwise : DeclareOpInterfaceMethods<FusibleOpInterface, ["emitScalar"]>;
 def Gc_ChannelSum : DeclareOpInterfaceMethods<FusibleOpInterface,
     ["getFusionKind", "getOperandAccess", "getResultAccess", "emitScalar"]>;
-def Gc_Flops : DeclareOpInterfaceMethods<CostOpInterface, ["getFlops"]>;
 
 #endif

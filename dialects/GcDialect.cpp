@@ -68,24 +68,42 @@ int64_t byteSize(Type type) {
 
 namespace detail {
 
-// What one element of the op's largest tensor takes. One operation is right within a small factor
-// for everything that is bound by memory; the others are counted in the code that they become.
-static double flopsPerElement(Operation *op) {
-  return llvm::TypeSwitch<Operation *, double>(op)
-      .Case<ExpOp, LogOp, TanhOp, SigmoidOp, GeluOp, SoftmaxOp, CrossEntropyOp>(
-          [](Operation *) { return 20; }) // a polynomial or two
-      .Case<GeluGradOp>([](Operation *) { return 40; })
-      .Case<DropoutOp>([](Operation *) { return 100; }) // ten rounds of a generator
-      .Default([](Operation *) { return 1; });
-}
-
-double defaultFlops(Operation *op) {
+double largestElementCount(Operation *op) {
   int64_t largest = 0;
   for (Type type : op->getOperandTypes())
     largest = std::max(largest, elementCount(type));
   for (Type type : op->getResultTypes())
     largest = std::max(largest, elementCount(type));
-  return flopsPerElement(op) * static_cast<double>(largest);
+  return static_cast<double>(largest);
+}
+
+// Whether the op computes dimension `dimension` of operand `operand` apart.
+static bool isApart(Apart apart, unsigned operand, int64_t dimension, int64_t rank) {
+  switch (apart) {
+  case Apart::Everywhere:
+    return true;
+  case Apart::AllButLast:
+    return dimension != rank - 1;
+  case Apart::First:
+    return dimension == 0;
+  case Apart::FirstOfFirstOperand:
+    return operand == 0 && dimension == 0;
+  case Apart::Last:
+    return dimension == rank - 1;
+  case Apart::Nowhere:
+    return false;
+  }
+  llvm_unreachable("unknown dimensions");
+}
+
+Mixing mixingOf(Operation *op, Apart apart, BatchDimensions isBatch) {
+  for (auto [operand, type] : llvm::enumerate(op->getOperandTypes())) {
+    int64_t rank = cast<ShapedType>(type).getRank();
+    for (int64_t d = 0; d < rank; ++d)
+      if (!isApart(apart, operand, d, rank) && isBatch(operand, d))
+        return Mixing::Mixed;
+  }
+  return Mixing::None;
 }
 
 double defaultBytesMoved(Operation *op) {
@@ -98,32 +116,6 @@ double defaultBytesMoved(Operation *op) {
   if (auto update = dyn_cast<UpdateOpInterface>(op))
     bytes += 2.0 * update.getVariables().size() * byteSize(update.getVariableType());
   return bytes;
-}
-
-static WorkKind filterGradientKind(Conv2dGradFilterOp op) {
-  auto channels = [](Value value) { return cast<ShapedType>(value.getType()).getShape().back(); };
-  bool oneTap = elementCount(op.getFilterGradient().getType()) ==
-                channels(op.getInput()) * channels(op.getGradient());
-  bool strided = llvm::any_of(op.getStrides(), [](int64_t stride) { return stride > 1; });
-  return strided && !oneTap ? WorkKind::ConvWeightsStrided : WorkKind::ConvWeights;
-}
-
-WorkKind defaultWorkKind(Operation *op) {
-  return llvm::TypeSwitch<Operation *, WorkKind>(op)
-      .Case<Conv2dOp>([](Operation *) { return WorkKind::ConvForward; })
-      .Case<Conv2dGradInputOp>([](Operation *) { return WorkKind::ConvData; })
-      .Case<Conv2dGradFilterOp>([](auto filter) { return filterGradientKind(filter); })
-      .Case<AttentionOp, AttentionGradOp>([](Operation *) { return WorkKind::Attention; })
-      .Case<LinearOp, LinearGradInputOp, LinearGradWeightOp, MatmulOp, PatchEmbedOp>(
-          [](Operation *) { return WorkKind::MatMul; })
-      .Case<AccumulateProductOp>(
-          [](auto product) { return cast<CostOpInterface>(product.getProduct()).getWorkKind(); })
-      .Case<FusedOp>([](Operation *) { return WorkKind::Stream; })
-      .Default([](Operation *other) {
-        auto fusible = dyn_cast<FusibleOpInterface>(other);
-        bool pointwise = fusible && fusible.getFusionKind() == FusionKind::Elementwise;
-        return pointwise || isa<UpdateOpInterface>(other) ? WorkKind::Stream : WorkKind::Rows;
-      });
 }
 
 bool fusibleMayWriteOver(Operation *op, unsigned operand, unsigned result) {

@@ -3,11 +3,15 @@
 #define GC_ELEMENTWISE_TD
 include "dialects/GcBase.td"
 
-class Gc_Elementwise<string mnemonic, list<Trait> traits = []>
-    : Gc_PureOp<mnemonic, !listconcat([SameOperandsAndResultType, InPlaceOpInterface, Gc_Pointwise],
+// One formula at every point; `flops` is what it takes.
+class Gc_Elementwise<string mnemonic, int flops, list<Trait> traits = []>
+    : Gc_PureOp<mnemonic, !listconcat([SameOperandsAndResultType, InPlaceOpInterface, Gc_Pointwise,
+                                       Gc_Cost<"Stream", flops>, Gc_Samples<"Everywhere">,
+                                       Gc_SameInInference],
                                       traits)>;
 
-class Gc_Unary<string mnemonic, string formula> : Gc_Elementwise<mnemonic, [Gc_Differentiable]> {
+class Gc_Unary<string mnemonic, string formula, int flops, list<Trait> traits = []>
+    : Gc_Elementwise<mnemonic, flops, !listconcat([Gc_Differentiable], traits)> {
   let summary = "y = " # formula;
   let description = "Element by element: `y = " # formula # [{`.
 
@@ -15,10 +19,11 @@ class Gc_Unary<string mnemonic, string formula> : Gc_Elementwise<mnemonic, [Gc_D
     %y = gc.}] # mnemonic # [{ %x : (tensor<8x4xf32>) -> tensor<8x4xf32>
     ```
   }];
-  let arguments = (ins Gc_F32:$input);
-  let results = (outs Gc_F32:$output);
+  let arguments = (ins Gc_Value:$input);
+  let results = (outs Gc_Value:$output);
 }
-class Gc_Binary<string mnemonic, string formula> : Gc_Elementwise<mnemonic, [Gc_Differentiable]> {
+class Gc_Binary<string mnemonic, string formula, int flops, list<Trait> traits = []>
+    : Gc_Elementwise<mnemonic, flops, !listconcat([Gc_Differentiable], traits)> {
   let summary = "y = " # formula;
   let description = "Element by element: `y = " # formula # [{`; no broadcasting.
 
@@ -26,24 +31,24 @@ class Gc_Binary<string mnemonic, string formula> : Gc_Elementwise<mnemonic, [Gc_
     %y = gc.}] # mnemonic # [{ %a, %b : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
     ```
   }];
-  let arguments = (ins Gc_F32:$lhs, Gc_F32:$rhs);
-  let results = (outs Gc_F32:$output);
+  let arguments = (ins Gc_Value:$lhs, Gc_Value:$rhs);
+  let results = (outs Gc_Value:$output);
 }
 
-def Gc_AddOp : Gc_Binary<"add", "lhs + rhs">;
-def Gc_SubOp : Gc_Binary<"sub", "lhs - rhs">;
-def Gc_MulOp : Gc_Binary<"mul", "lhs * rhs">;
-def Gc_DivOp : Gc_Binary<"div", "lhs / rhs">;
-def Gc_NegOp : Gc_Unary<"neg", "-x">;
-def Gc_ExpOp : Gc_Unary<"exp", "exp(x)">;
-def Gc_LogOp : Gc_Unary<"log", "log(x)">;
-def Gc_SqrtOp : Gc_Unary<"sqrt", "sqrt(x)">;
-def Gc_TanhOp : Gc_Unary<"tanh", "tanh(x)">;
-def Gc_SigmoidOp : Gc_Unary<"sigmoid", "1 / (1 + exp(-x))">;
-def Gc_ReluOp : Gc_Unary<"relu", "max(x, 0)">;
-def Gc_GeluOp : Gc_Unary<"gelu", "x * (1 + erf(x / sqrt 2)) / 2">;
+def Gc_AddOp : Gc_Binary<"add", "lhs + rhs", 1, [Gc_KeepsMeans]>;
+def Gc_SubOp : Gc_Binary<"sub", "lhs - rhs", 1, [Gc_KeepsMeans]>;
+def Gc_MulOp : Gc_Binary<"mul", "lhs * rhs", 1>;
+def Gc_DivOp : Gc_Binary<"div", "lhs / rhs", 1>;
+def Gc_NegOp : Gc_Unary<"neg", "-x", 1, [Gc_KeepsMeans]>;
+def Gc_ExpOp : Gc_Unary<"exp", "exp(x)", 20>;
+def Gc_LogOp : Gc_Unary<"log", "log(x)", 20>;
+def Gc_SqrtOp : Gc_Unary<"sqrt", "sqrt(x)", 1>;
+def Gc_TanhOp : Gc_Unary<"tanh", "tanh(x)", 20>;
+def Gc_SigmoidOp : Gc_Unary<"sigmoid", "1 / (1 + exp(-x))", 20>;
+def Gc_ReluOp : Gc_Unary<"relu", "max(x, 0)", 1>;
+def Gc_GeluOp : Gc_Unary<"gelu", "x * (1 + erf(x / sqrt 2)) / 2", 20>;
 
-def Gc_ScaleOp : Gc_Elementwise<"scale", [Gc_Differentiable]> {
+def Gc_ScaleOp : Gc_Elementwise<"scale", 1, [Gc_Differentiable, Gc_KeepsMeans]> {
   let summary = "y = factor * x";
   let description = [{
     Multiplies by a constant.
@@ -52,11 +57,11 @@ def Gc_ScaleOp : Gc_Elementwise<"scale", [Gc_Differentiable]> {
     %y = gc.scale %x {factor = 0.5 : f32} : (tensor<8xf32>) -> tensor<8xf32>
     ```
   }];
-  let arguments = (ins Gc_F32:$input, Gc_Finite:$factor);
-  let results = (outs Gc_F32:$output);
+  let arguments = (ins Gc_Value:$input, Gc_Finite:$factor);
+  let results = (outs Gc_Value:$output);
 }
 
-def Gc_ReluGradOp : Gc_Elementwise<"relu_grad"> {
+def Gc_ReluGradOp : Gc_Elementwise<"relu_grad", 1> {
   let summary = "dx = dy where y > 0, else 0";
   let description = [{
     The adjoint of `gc.relu`, from its output, so that the input need not be kept.
@@ -65,11 +70,11 @@ def Gc_ReluGradOp : Gc_Elementwise<"relu_grad"> {
     %dx = gc.relu_grad %y, %dy : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
     ```
   }];
-  let arguments = (ins Gc_F32:$output, Gc_F32:$gradient);
-  let results = (outs Gc_F32:$input_gradient);
+  let arguments = (ins Gc_Value:$output, Gc_Value:$gradient);
+  let results = (outs Gc_Value:$input_gradient);
 }
 
-def Gc_GeluGradOp : Gc_Elementwise<"gelu_grad"> {
+def Gc_GeluGradOp : Gc_Elementwise<"gelu_grad", 40> {
   let summary = "dx = dy * gelu'(x)";
   let description = [{
     The adjoint of `gc.gelu`, from its input: `gelu'(x) = (1 + erf(x / sqrt 2)) / 2 + x exp(-x^2 / 2)
@@ -79,23 +84,27 @@ def Gc_GeluGradOp : Gc_Elementwise<"gelu_grad"> {
     %dx = gc.gelu_grad %x, %dy : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
     ```
   }];
-  let arguments = (ins Gc_F32:$input, Gc_F32:$gradient);
-  let results = (outs Gc_F32:$input_gradient);
+  let arguments = (ins Gc_Value:$input, Gc_Value:$gradient);
+  let results = (outs Gc_Value:$input_gradient);
 }
 
-def Gc_BiasOp : Gc_PureOp<"bias", [InferTypeOpAdaptor, Gc_Differentiable, Gc_Fusible, InPlaceOpInterface]> {
+def Gc_BiasOp : Gc_PureOp<"bias", [
+    Gc_Cost<"Stream", 1>, Gc_Samples<"Everywhere">, Gc_SameInInference,
+    InferTypeOpAdaptor, Gc_Differentiable, Gc_Fusible, InPlaceOpInterface]> {
   let summary = "y = x + bias along the last dimension";
   let description = [{
     ```mlir
     %y = gc.bias %x, %b : (tensor<8x4xf32>, tensor<4xf32>) -> tensor<8x4xf32>
     ```
   }];
-  let arguments = (ins Gc_F32:$input, Gc_Channel:$bias);
-  let results = (outs Gc_F32:$output);
+  let arguments = (ins Gc_Value:$input, Gc_Channel:$bias);
+  let results = (outs Gc_Value:$output);
   let hasVerifier = 1;
 }
 
-def Gc_BroadcastOp : Gc_PureOp<"broadcast", [Gc_Differentiable]> {
+def Gc_BroadcastOp : Gc_PureOp<"broadcast", [
+    Gc_Cost<"Rows", 1>, Gc_Samples<"Everywhere">, Gc_SameInInference,
+    Gc_Differentiable]> {
   let summary = "repeats a tensor along new or unit dimensions";
   let description = [{
     `dimensions[i]` is the result dimension that input dimension i becomes; all others repeat.
@@ -105,12 +114,14 @@ def Gc_BroadcastOp : Gc_PureOp<"broadcast", [Gc_Differentiable]> {
     %y = gc.broadcast %x {dimensions = array<i64: 1>} : (tensor<4xf32>) -> tensor<8x4xf32>
     ```
   }];
-  let arguments = (ins Gc_F32:$input, DenseI64ArrayAttr:$dimensions);
-  let results = (outs Gc_F32:$output);
+  let arguments = (ins Gc_Value:$input, DenseI64ArrayAttr:$dimensions);
+  let results = (outs Gc_Value:$output);
   let hasVerifier = 1;
 }
 
-def Gc_DropoutOp : Gc_PureOp<"dropout", [InferTypeOpAdaptor, Gc_Differentiable, InPlaceOpInterface]> {
+def Gc_DropoutOp : Gc_PureOp<"dropout", [
+    Gc_Cost<"Rows", 100>, Gc_Samples<"Everywhere">, Gc_OwnInference,
+    InferTypeOpAdaptor, Gc_Differentiable, InPlaceOpInterface]> {
   let summary = "zeroes elements with a probability and scales the rest";
   let description = [{
     Element i is kept when word i mod 4 of Philox4x32-10, with key (low half of seed, high half xor
@@ -130,9 +141,9 @@ def Gc_DropoutOp : Gc_PureOp<"dropout", [InferTypeOpAdaptor, Gc_Differentiable, 
     %y = gc.dropout %x, %g, %m {probability = 0.1 : f32, id = 3 : i64} : (tensor<8xf32>, tensor<2xi64>, tensor<1xi64>) -> tensor<8xf32>
     ```
   }];
-  let arguments = (ins Gc_F32:$input, Gc_1D<[I64]>:$generator,
-      Optional<Gc_1D<[I64]>>:$micro_batch, F32Attr:$probability, I64Attr:$id);
-  let results = (outs Gc_F32:$output);
+  let arguments = (ins Gc_Value:$input, Gc_Generator:$generator,
+      Optional<Gc_Counter>:$micro_batch, F32Attr:$probability, I64Attr:$id);
+  let results = (outs Gc_Value:$output);
   let hasVerifier = 1;
 }
 #endif

@@ -28,14 +28,11 @@ def CostOpInterface : OpInterface<"CostOpInterface"> {
   let cppNamespace = "::gc";
   let description = [{ What running the op once costs, for rooflines and reports. }];
   let methods = [
-    InterfaceMethod<"Floating-point operations.", "double", "getFlops", (ins), [{}], [{
-      return ::gc::detail::defaultFlops($_op);
-    }]>,
+    InterfaceMethod<"Floating-point operations.", "double", "getFlops", (ins)>,
     InterfaceMethod<"Bytes read and written, each tensor once.", "double", "getBytesMoved", (ins),
       [{}], [{ return ::gc::detail::defaultBytesMoved($_op); }]>,
     InterfaceMethod<"What kind of work it is: at which rate the FLOPs and bytes go.",
-      "::gc::WorkKind", "getWorkKind", (ins), [{}],
-      [{ return ::gc::detail::defaultWorkKind($_op); }]>,
+      "::gc::WorkKind", "getWorkKind", (ins)>,
     InterfaceMethod<[{
       Bytes of scratch while the op runs: known once a target has chosen its kernels (the
       `gc.workspace` attribute), zero before.
@@ -54,10 +51,33 @@ def RecomputableOpInterface : OpInterface<"RecomputableOpInterface"> {
   }];
   let methods = [
     InterfaceMethod<"Whether a clone may stand in for the op.", "::gc::Repetition",
-      "getRepetition", (ins), [{}], [{
-      return ::mlir::isMemoryEffectFree($_op.getOperation()) ? ::gc::Repetition::Exact
-                                                             : ::gc::Repetition::Once;
-    }]>
+      "getRepetition", (ins)>
+  ];
+}
+
+def BatchOpInterface : OpInterface<"BatchOpInterface"> {
+  let cppNamespace = "::gc";
+  let description = [{
+    What the op does to the samples of a batch. Where all ops of a model keep them apart, or give
+    their mean, a step of several micro-batches is the step of the whole batch.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      Whether the op mixes samples, which lie along the dimensions of its operands that `isBatch`
+      tells.
+    }], "::gc::Mixing", "getMixing", (ins "::gc::BatchDimensions":$isBatch)>
+  ];
+}
+
+def InferenceOpInterface : OpInterface<"InferenceOpInterface"> {
+  let cppNamespace = "::gc";
+  let description = [{ What the op is in inference mode. }];
+  let methods = [
+    InterfaceMethod<[{
+      Replaces the op, in a clone of the model, by what it is in inference mode; most ops stay as
+      they are. Reports an op that has no form for inference. May erase the op itself and ops
+      before it.
+    }], "::llvm::LogicalResult", "toInference", (ins)>
   ];
 }
 

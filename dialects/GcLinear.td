@@ -3,18 +3,20 @@
 #define GC_LINEAR_TD
 include "dialects/GcBase.td"
 
-def Gc_Activation : I32EnumAttr<"Activation", "what follows a product in the same kernel", [
+def Gc_ActivationKind : I32EnumAttr<"Activation", "what follows a product in the same kernel", [
     I32EnumAttrCase<"None", 0, "none">, I32EnumAttrCase<"Relu", 1, "relu">,
     I32EnumAttrCase<"Gelu", 2, "gelu">]> {
   let cppNamespace = "::gc";
+  let genSpecializedAttr = 0;
 }
+def Gc_Activation : EnumAttr<Gc_Dialect, Gc_ActivationKind, "activation">;
 
 // Products that a library computes may carry an epilogue: activation(product + bias + residual).
 class Gc_ProductOp<string mnemonic, list<Trait> traits = []>
-    : Gc_PureOp<mnemonic, !listconcat([AttrSizedOperandSegments, Gc_Flops, InferTypeOpAdaptor,
-                                       Gc_Differentiable, EpilogueOpInterface],
-                                      traits)> {
-}
+    : Gc_PureOp<mnemonic, !listconcat([AttrSizedOperandSegments, Gc_OwnCost, Gc_OwnSamples,
+                                       Gc_SameInInference, InferTypeOpAdaptor, Gc_Differentiable,
+                                       EpilogueOpInterface],
+                                      traits)>;
 
 def Gc_Conv2dOp : Gc_ProductOp<"conv2d"> {
   let summary = "2-D convolution, NHWC by OHWI";
@@ -32,7 +34,8 @@ def Gc_Conv2dOp : Gc_ProductOp<"conv2d"> {
       DefaultValuedAttr<Gc_Activation, "::gc::Activation::None">:$activation);
   let results = (outs Gc_Image:$output);
   let assemblyFormat = [{
-    $input `,` $filter (`bias` $bias^)? (`residual` $residual^)? attr-dict `:`
+    $input `,` $filter (`bias` $bias^)? (`residual` $residual^)?
+    (`activation` `=` $activation^)? attr-dict `:`
     functional-type(operands, results)
   }];
   let builders = [OpBuilder<(ins "::mlir::Value":$input, "::mlir::Value":$filter,
@@ -41,7 +44,8 @@ def Gc_Conv2dOp : Gc_ProductOp<"conv2d"> {
   let hasVerifier = 1;
 }
 
-def Gc_Conv2dGradInputOp : Gc_PureOp<"conv2d_grad_input", [Gc_Flops]> {
+def Gc_Conv2dGradInputOp : Gc_PureOp<"conv2d_grad_input", [
+    Gc_OwnCost, Gc_Samples<"FirstOfFirstOperand">, Gc_SameInInference]> {
   let summary = "gradient of a convolution's input";
   let description = [{
     ```mlir
@@ -55,7 +59,8 @@ def Gc_Conv2dGradInputOp : Gc_PureOp<"conv2d_grad_input", [Gc_Flops]> {
   let hasVerifier = 1;
 }
 
-def Gc_Conv2dGradFilterOp : Gc_PureOp<"conv2d_grad_filter", [Gc_Flops]> {
+def Gc_Conv2dGradFilterOp : Gc_PureOp<"conv2d_grad_filter", [
+    Gc_OwnCost, Gc_Samples<"Nowhere">, Gc_SameInInference]> {
   let summary = "gradient of a convolution's filter and bias";
   let description = [{
     The second result, the sum of the gradient over batch and space, is there when the convolution
@@ -81,12 +86,13 @@ def Gc_LinearOp : Gc_ProductOp<"linear"> {
     %y = gc.linear %x, %w bias %b : (tensor<8x197x384xf32>, tensor<1152x384xf32>, tensor<1152xf32>) -> tensor<8x197x1152xf32>
     ```
   }];
-  let arguments = (ins Gc_F32:$input, Gc_2D<[F32]>:$weight, Optional<Gc_Channel>:$bias,
-      Optional<Gc_F32>:$residual,
+  let arguments = (ins Gc_Value:$input, Gc_Matrix:$weight, Optional<Gc_Channel>:$bias,
+      Optional<Gc_Value>:$residual,
       DefaultValuedAttr<Gc_Activation, "::gc::Activation::None">:$activation);
-  let results = (outs Gc_F32:$output);
+  let results = (outs Gc_Value:$output);
   let assemblyFormat = [{
-    $input `,` $weight (`bias` $bias^)? (`residual` $residual^)? attr-dict `:`
+    $input `,` $weight (`bias` $bias^)? (`residual` $residual^)?
+    (`activation` `=` $activation^)? attr-dict `:`
     functional-type(operands, results)
   }];
   let builders = [OpBuilder<(ins "::mlir::Value":$input, "::mlir::Value":$weight,
@@ -94,31 +100,36 @@ def Gc_LinearOp : Gc_ProductOp<"linear"> {
   let hasVerifier = 1;
 }
 
-def Gc_LinearGradInputOp : Gc_PureOp<"linear_grad_input", [InferTypeOpAdaptor, Gc_Flops]> {
+def Gc_LinearGradInputOp : Gc_PureOp<"linear_grad_input", [
+    Gc_OwnCost, Gc_OwnSamples, Gc_SameInInference,
+    InferTypeOpAdaptor]> {
   let summary = "dx = dy W";
   let description = [{
     ```mlir
     %dx = gc.linear_grad_input %dy, %w : (tensor<8x10xf32>, tensor<10x32xf32>) -> tensor<8x32xf32>
     ```
   }];
-  let arguments = (ins Gc_F32:$gradient, Gc_2D<[F32]>:$weight);
-  let results = (outs Gc_F32:$input_gradient);
+  let arguments = (ins Gc_Value:$gradient, Gc_Matrix:$weight);
+  let results = (outs Gc_Value:$input_gradient);
   let hasVerifier = 1;
 }
 
-def Gc_LinearGradWeightOp : Gc_PureOp<"linear_grad_weight", [InferTypeOpAdaptor, Gc_Flops]> {
+def Gc_LinearGradWeightOp : Gc_PureOp<"linear_grad_weight", [
+    Gc_OwnCost, Gc_Samples<"Nowhere">, Gc_SameInInference,
+    InferTypeOpAdaptor]> {
   let summary = "dW = dy^T x";
   let description = [{
     ```mlir
     %dw = gc.linear_grad_weight %x, %dy : (tensor<8x32xf32>, tensor<8x10xf32>) -> tensor<10x32xf32>
     ```
   }];
-  let arguments = (ins Gc_F32:$input, Gc_F32:$gradient);
-  let results = (outs Gc_2D<[F32]>:$weight_gradient);
+  let arguments = (ins Gc_Value:$input, Gc_Value:$gradient);
+  let results = (outs Gc_Matrix:$weight_gradient);
   let hasVerifier = 1;
 }
 
-def Gc_MatmulOp : Gc_PureOp<"matmul", [InferTypeOpAdaptor, Gc_Differentiable, Gc_Flops]> {
+def Gc_MatmulOp : Gc_PureOp<"matmul", [Gc_OwnCost, Gc_OwnSamples, Gc_SameInInference,
+    InferTypeOpAdaptor, Gc_Differentiable]> {
   let summary = "batched matrix product";
   let description = [{
     `op(lhs) op(rhs)` over the last two dimensions, where op transposes if asked; leading dimensions
@@ -128,9 +139,9 @@ def Gc_MatmulOp : Gc_PureOp<"matmul", [InferTypeOpAdaptor, Gc_Differentiable, Gc
     %y = gc.matmul %a, %b {transpose_rhs = true} : (tensor<4x8x16xf32>, tensor<4x9x16xf32>) -> tensor<4x8x9xf32>
     ```
   }];
-  let arguments = (ins Gc_F32:$lhs, Gc_F32:$rhs,
+  let arguments = (ins Gc_Value:$lhs, Gc_Value:$rhs,
       DefaultValuedAttr<BoolAttr, "false">:$transpose_lhs,
       DefaultValuedAttr<BoolAttr, "false">:$transpose_rhs);
-  let results = (outs Gc_F32:$output);
+  let results = (outs Gc_Value:$output);
 }
 #endif

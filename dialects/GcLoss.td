@@ -3,7 +3,9 @@
 #define GC_LOSS_TD
 include "dialects/GcBase.td"
 
-def Gc_CrossEntropyOp : Gc_PureOp<"cross_entropy", [InferTypeOpAdaptor, Gc_Differentiable]> {
+def Gc_CrossEntropyOp : Gc_PureOp<"cross_entropy", [
+    Gc_Cost<"Rows", 20>, Gc_OwnSamples, Gc_SameInInference,
+    InferTypeOpAdaptor, Gc_Differentiable]> {
   let summary = "mean cross entropy of logits against labels";
   let description = [{
     `loss = mean over samples of (logsumexp(logits) - logits[label])`. Samples with a negative label
@@ -13,12 +15,14 @@ def Gc_CrossEntropyOp : Gc_PureOp<"cross_entropy", [InferTypeOpAdaptor, Gc_Diffe
     %loss, %lse = gc.cross_entropy %logits, %labels : (tensor<8x10xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
     ```
   }];
-  let arguments = (ins Gc_2D<[F32]>:$logits, Gc_Labels:$labels);
-  let results = (outs Gc_Scalar:$loss, Gc_Channel:$logsumexp);
+  let arguments = (ins Gc_Matrix:$logits, Gc_Labels:$labels);
+  let results = (outs Gc_Scalar:$loss, Gc_SampleStatistics:$logsumexp);
   let hasVerifier = 1;
 }
 
-def Gc_CrossEntropyGradOp : Gc_PureOp<"cross_entropy_grad", [InferTypeOpAdaptor, InPlaceOpInterface]> {
+def Gc_CrossEntropyGradOp : Gc_PureOp<"cross_entropy_grad", [
+    Gc_Cost<"Rows", 1>, Gc_Samples<"Nowhere">, Gc_SameInInference,
+    InferTypeOpAdaptor, InPlaceOpInterface]> {
   let summary = "gradient of the logits";
   let description = [{
     `dlogits = dloss / samples * (exp(logits - logsumexp) - onehot(label))`, zero for left-out samples.
@@ -28,13 +32,14 @@ def Gc_CrossEntropyGradOp : Gc_PureOp<"cross_entropy_grad", [InferTypeOpAdaptor,
         : (tensor<8x10xf32>, tensor<8xi32>, tensor<8xf32>, tensor<f32>) -> tensor<8x10xf32>
     ```
   }];
-  let arguments = (ins Gc_2D<[F32]>:$logits, Gc_Labels:$labels, Gc_Channel:$logsumexp,
+  let arguments = (ins Gc_Matrix:$logits, Gc_Labels:$labels, Gc_SampleStatistics:$logsumexp,
       Gc_Scalar:$gradient);
-  let results = (outs Gc_2D<[F32]>:$logits_gradient);
+  let results = (outs Gc_Matrix:$logits_gradient);
   let hasVerifier = 1;
 }
 
-def Gc_AccuracyOp : Gc_PureOp<"accuracy", [InferTypeOpAdaptor]> {
+def Gc_AccuracyOp : Gc_PureOp<"accuracy", [Gc_Cost<"Rows", 1>, Gc_OwnSamples, Gc_SameInInference,
+    InferTypeOpAdaptor]> {
   let summary = "how many samples have their largest logit at the label";
   let description = [{
     A count, the first of equal logits wins; negative labels never count.
@@ -43,7 +48,7 @@ def Gc_AccuracyOp : Gc_PureOp<"accuracy", [InferTypeOpAdaptor]> {
     %correct = gc.accuracy %logits, %labels : (tensor<8x10xf32>, tensor<8xi32>) -> tensor<f32>
     ```
   }];
-  let arguments = (ins Gc_2D<[F32]>:$logits, Gc_Labels:$labels);
+  let arguments = (ins Gc_Matrix:$logits, Gc_Labels:$labels);
   let results = (outs Gc_Scalar:$correct);
   let hasVerifier = 1;
 }

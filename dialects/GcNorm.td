@@ -3,7 +3,9 @@
 #define GC_NORM_TD
 include "dialects/GcBase.td"
 
-def Gc_BatchNormOp : Gc_PureOp<"batch_norm", [InferTypeOpAdaptor, Gc_Differentiable]> {
+def Gc_BatchNormOp : Gc_PureOp<"batch_norm", [
+    Gc_Cost<"Rows", 1>, Gc_Samples<"Last">, Gc_SameInInference,
+    InferTypeOpAdaptor, Gc_Differentiable]> {
   let summary = "normalizes each channel over batch and space";
   let description = [{
     `y = (x - mean) * rstd * weight + bias` with the batch's own mean and `rstd = 1 / sqrt(variance +
@@ -15,12 +17,14 @@ def Gc_BatchNormOp : Gc_PureOp<"batch_norm", [InferTypeOpAdaptor, Gc_Differentia
         : (tensor<8x14x14x64xf32>, tensor<64xf32>, tensor<64xf32>) -> (tensor<8x14x14x64xf32>, tensor<64xf32>, tensor<64xf32>)
     ```
   }];
-  let arguments = (ins Gc_F32:$input, Gc_Channel:$weight, Gc_Channel:$bias, Gc_NotNegative:$epsilon);
-  let results = (outs Gc_F32:$output, Gc_Channel:$mean, Gc_Channel:$rstd);
+  let arguments = (ins Gc_Value:$input, Gc_Channel:$weight, Gc_Channel:$bias, Gc_NotNegative:$epsilon);
+  let results = (outs Gc_Value:$output, Gc_ChannelStatistics:$mean, Gc_ChannelStatistics:$rstd);
   let hasVerifier = 1;
 }
 
-def Gc_BatchStatsOp : Gc_PureOp<"batch_stats", [InferTypeOpAdaptor]> {
+def Gc_BatchStatsOp : Gc_PureOp<"batch_stats", [
+    Gc_Cost<"Rows", 1>, Gc_Samples<"Last">, Gc_SameInInference,
+    InferTypeOpAdaptor]> {
   let summary = "mean and inverse deviation of each channel";
   let description = [{
     The first half of `gc.batch_norm`, apart so that the second half fuses with its neighbours.
@@ -29,11 +33,13 @@ def Gc_BatchStatsOp : Gc_PureOp<"batch_stats", [InferTypeOpAdaptor]> {
     %mean, %rstd = gc.batch_stats %x {epsilon = 1.0e-5 : f32} : (tensor<8x14x14x64xf32>) -> (tensor<64xf32>, tensor<64xf32>)
     ```
   }];
-  let arguments = (ins Gc_F32:$input, Gc_NotNegative:$epsilon);
-  let results = (outs Gc_Channel:$mean, Gc_Channel:$rstd);
+  let arguments = (ins Gc_Value:$input, Gc_NotNegative:$epsilon);
+  let results = (outs Gc_ChannelStatistics:$mean, Gc_ChannelStatistics:$rstd);
 }
 
-def Gc_InverseDeviationOp : Gc_PureOp<"inverse_deviation", [InferTypeOpAdaptor, Gc_Fusible, InPlaceOpInterface]> {
+def Gc_InverseDeviationOp : Gc_PureOp<"inverse_deviation", [
+    Gc_Cost<"Stream", 1>, Gc_Samples<"Everywhere">, Gc_SameInInference,
+    InferTypeOpAdaptor, Gc_Fusible, InPlaceOpInterface]> {
   let summary = "rstd = 1 / sqrt(variance + epsilon)";
   let description = [{
     Turns a running variance into what `gc.normalize` takes, in inference mode.
@@ -42,11 +48,13 @@ def Gc_InverseDeviationOp : Gc_PureOp<"inverse_deviation", [InferTypeOpAdaptor, 
     %rstd = gc.inverse_deviation %var {epsilon = 1.0e-5 : f32} : (tensor<64xf32>) -> tensor<64xf32>
     ```
   }];
-  let arguments = (ins Gc_Channel:$variance, Gc_NotNegative:$epsilon);
-  let results = (outs Gc_Channel:$rstd);
+  let arguments = (ins Gc_ChannelStatistics:$variance, Gc_NotNegative:$epsilon);
+  let results = (outs Gc_ChannelStatistics:$rstd);
 }
 
-def Gc_NormalizeOp : Gc_PureOp<"normalize", [InferTypeOpAdaptor, Gc_Fusible, InPlaceOpInterface]> {
+def Gc_NormalizeOp : Gc_PureOp<"normalize", [
+    Gc_Cost<"Stream", 1>, Gc_Samples<"Everywhere">, Gc_SameInInference,
+    InferTypeOpAdaptor, Gc_Fusible, InPlaceOpInterface]> {
   let summary = "y = (x - mean) * rstd * weight + bias per channel";
   let description = [{
     The second half of `gc.batch_norm`, and all of it in inference mode.
@@ -56,13 +64,15 @@ def Gc_NormalizeOp : Gc_PureOp<"normalize", [InferTypeOpAdaptor, Gc_Fusible, InP
         : (tensor<8x14x14x64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>) -> tensor<8x14x14x64xf32>
     ```
   }];
-  let arguments = (ins Gc_F32:$input, Gc_Channel:$mean, Gc_Channel:$rstd, Gc_Channel:$weight,
-      Gc_Channel:$bias);
-  let results = (outs Gc_F32:$output);
+  let arguments = (ins Gc_Value:$input, Gc_ChannelStatistics:$mean, Gc_ChannelStatistics:$rstd,
+      Gc_Channel:$weight, Gc_Channel:$bias);
+  let results = (outs Gc_Value:$output);
   let hasVerifier = 1;
 }
 
-def Gc_BatchNormGradParamsOp : Gc_PureOp<"batch_norm_grad_params", [InferTypeOpAdaptor, Gc_ChannelSum]> {
+def Gc_BatchNormGradParamsOp : Gc_PureOp<"batch_norm_grad_params", [
+    Gc_Cost<"Rows", 1>, Gc_Samples<"Last">, Gc_SameInInference,
+    InferTypeOpAdaptor, Gc_ChannelSum]> {
   let summary = "gradients of batch norm's weight and bias";
   let description = [{
     `weight_gradient = sum(dy * (x - mean) * rstd)`, `bias_gradient = sum(dy)` over batch and space.
@@ -72,13 +82,16 @@ def Gc_BatchNormGradParamsOp : Gc_PureOp<"batch_norm_grad_params", [InferTypeOpA
         : (tensor<8x14x14x64xf32>, tensor<8x14x14x64xf32>, tensor<64xf32>, tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>)
     ```
   }];
-  let arguments = (ins Gc_F32:$gradient, Gc_F32:$input, Gc_Channel:$mean, Gc_Channel:$rstd);
+  let arguments = (ins Gc_Value:$gradient, Gc_Value:$input, Gc_ChannelStatistics:$mean,
+      Gc_ChannelStatistics:$rstd);
   let results = (outs Gc_Channel:$weight_gradient, Gc_Channel:$bias_gradient);
   let hasVerifier = 1;
 }
 
 def Gc_BatchNormGradInputOp
-    : Gc_PureOp<"batch_norm_grad_input", [InferTypeOpAdaptor, Gc_Fusible, InPlaceOpInterface]> {
+    : Gc_PureOp<"batch_norm_grad_input", [
+    Gc_Cost<"Stream", 1>, Gc_Samples<"Last">, Gc_SameInInference,
+    InferTypeOpAdaptor, Gc_Fusible, InPlaceOpInterface]> {
   let summary = "gradient of batch norm's input";
   let description = [{
     `dx = weight * rstd * (dy - db / n - (x - mean) * rstd * dw / n)` with n elements in a channel and
@@ -89,13 +102,16 @@ def Gc_BatchNormGradInputOp
         : (tensor<8x4x4x2xf32>, tensor<8x4x4x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<8x4x4x2xf32>
     ```
   }];
-  let arguments = (ins Gc_F32:$gradient, Gc_F32:$input, Gc_Channel:$mean, Gc_Channel:$rstd,
-      Gc_Channel:$weight, Gc_Channel:$weight_gradient, Gc_Channel:$bias_gradient);
-  let results = (outs Gc_F32:$input_gradient);
+  let arguments = (ins Gc_Value:$gradient, Gc_Value:$input, Gc_ChannelStatistics:$mean,
+      Gc_ChannelStatistics:$rstd, Gc_Channel:$weight, Gc_Channel:$weight_gradient,
+      Gc_Channel:$bias_gradient);
+  let results = (outs Gc_Value:$input_gradient);
   let hasVerifier = 1;
 }
 
-def Gc_RunningStatsOp : Gc_Op<"running_stats", [DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+def Gc_RunningStatsOp : Gc_Op<"running_stats", [
+    Gc_Cost<"Rows", 1>, Gc_Repeats<"Once">, Gc_Samples<"Nowhere">, Gc_OwnInference,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>,
     MemoryEffects<[MemRead, MemWrite]>, DeclareOpInterfaceMethods<VariableChangeOpInterface>]> {
   let summary = "moves running statistics towards the batch's";
   let description = [{
@@ -109,13 +125,16 @@ def Gc_RunningStatsOp : Gc_Op<"running_stats", [DeclareOpInterfaceMethods<Symbol
     ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$running_mean, FlatSymbolRefAttr:$running_variance,
-      Gc_Channel:$mean, Gc_Channel:$rstd, Gc_Share:$momentum, Gc_NotNegative:$epsilon, ConfinedAttr<I64Attr, [IntMinValue<2>]>:$count);
+      Gc_ChannelStatistics:$mean, Gc_ChannelStatistics:$rstd, Gc_Share:$momentum,
+      Gc_NotNegative:$epsilon, ConfinedAttr<I64Attr, [IntMinValue<2>]>:$count);
   let assemblyFormat = [{
     $running_mean `,` $running_variance `,` $mean `,` $rstd attr-dict `:` type($mean) `,` type($rstd)
   }];
 }
 
-def Gc_LayerNormOp : Gc_PureOp<"layer_norm", [InferTypeOpAdaptor, Gc_Differentiable]> {
+def Gc_LayerNormOp : Gc_PureOp<"layer_norm", [
+    Gc_Cost<"Rows", 1>, Gc_Samples<"AllButLast">, Gc_SameInInference,
+    InferTypeOpAdaptor, Gc_Differentiable]> {
   let summary = "normalizes each row (last dimension)";
   let description = [{
     `mean` and `rstd` have the input's shape without its last dimension.
@@ -125,12 +144,14 @@ def Gc_LayerNormOp : Gc_PureOp<"layer_norm", [InferTypeOpAdaptor, Gc_Differentia
         : (tensor<8x197x384xf32>, tensor<384xf32>, tensor<384xf32>) -> (tensor<8x197x384xf32>, tensor<8x197xf32>, tensor<8x197xf32>)
     ```
   }];
-  let arguments = (ins Gc_F32:$input, Gc_Channel:$weight, Gc_Channel:$bias, Gc_NotNegative:$epsilon);
-  let results = (outs Gc_F32:$output, Gc_F32:$mean, Gc_F32:$rstd);
+  let arguments = (ins Gc_Value:$input, Gc_Channel:$weight, Gc_Channel:$bias, Gc_NotNegative:$epsilon);
+  let results = (outs Gc_Value:$output, Gc_RowStatistics:$mean, Gc_RowStatistics:$rstd);
   let hasVerifier = 1;
 }
 
-def Gc_LayerNormGradOp : Gc_PureOp<"layer_norm_grad", [InferTypeOpAdaptor]> {
+def Gc_LayerNormGradOp : Gc_PureOp<"layer_norm_grad", [
+    Gc_Cost<"Rows", 1>, Gc_Samples<"Nowhere">, Gc_SameInInference,
+    InferTypeOpAdaptor]> {
   let summary = "gradients of layer norm's input, weight and bias";
   let description = [{
     With h = (x - mean) * rstd, g = dy * weight and row averages: `dx = rstd * (g - avg(g) - h * avg(g *
@@ -141,14 +162,16 @@ def Gc_LayerNormGradOp : Gc_PureOp<"layer_norm_grad", [InferTypeOpAdaptor]> {
         : (tensor<8x4xf32>, tensor<8x4xf32>, tensor<8xf32>, tensor<8xf32>, tensor<4xf32>) -> (tensor<8x4xf32>, tensor<4xf32>, tensor<4xf32>)
     ```
   }];
-  let arguments = (ins Gc_F32:$gradient, Gc_F32:$input, Gc_F32:$mean, Gc_F32:$rstd,
-      Gc_Channel:$weight);
-  let results = (outs Gc_F32:$input_gradient, Gc_Channel:$weight_gradient,
+  let arguments = (ins Gc_Value:$gradient, Gc_Value:$input, Gc_RowStatistics:$mean,
+      Gc_RowStatistics:$rstd, Gc_Channel:$weight);
+  let results = (outs Gc_Value:$input_gradient, Gc_Channel:$weight_gradient,
       Gc_Channel:$bias_gradient);
   let hasVerifier = 1;
 }
 
-def Gc_GroupNormOp : Gc_PureOp<"group_norm", [InferTypeOpAdaptor, Gc_Differentiable]> {
+def Gc_GroupNormOp : Gc_PureOp<"group_norm", [
+    Gc_Cost<"Rows", 1>, Gc_Samples<"First">, Gc_SameInInference,
+    InferTypeOpAdaptor, Gc_Differentiable]> {
   let summary = "normalizes groups of channels of each sample";
   let description = [{
     `mean` and `rstd` are [batch, groups].
@@ -160,11 +183,13 @@ def Gc_GroupNormOp : Gc_PureOp<"group_norm", [InferTypeOpAdaptor, Gc_Differentia
   }];
   let arguments = (ins Gc_Image:$input, Gc_Channel:$weight, Gc_Channel:$bias, Gc_NotNegative:$epsilon,
       I64Attr:$groups);
-  let results = (outs Gc_Image:$output, Gc_2D<[F32]>:$mean, Gc_2D<[F32]>:$rstd);
+  let results = (outs Gc_Image:$output, Gc_GroupStatistics:$mean, Gc_GroupStatistics:$rstd);
   let hasVerifier = 1;
 }
 
-def Gc_GroupNormGradOp : Gc_PureOp<"group_norm_grad", [InferTypeOpAdaptor]> {
+def Gc_GroupNormGradOp : Gc_PureOp<"group_norm_grad", [
+    Gc_Cost<"Rows", 1>, Gc_Samples<"Nowhere">, Gc_SameInInference,
+    InferTypeOpAdaptor]> {
   let summary = "gradients of group norm's input, weight and bias";
   let description = [{
     As `gc.layer_norm_grad`, with averages over the space and channels of a group and parameter
@@ -175,8 +200,8 @@ def Gc_GroupNormGradOp : Gc_PureOp<"group_norm_grad", [InferTypeOpAdaptor]> {
         : (tensor<8x4x4x16xf32>, tensor<8x4x4x16xf32>, tensor<8x2xf32>, tensor<8x2xf32>, tensor<16xf32>) -> (tensor<8x4x4x16xf32>, tensor<16xf32>, tensor<16xf32>)
     ```
   }];
-  let arguments = (ins Gc_Image:$gradient, Gc_Image:$input, Gc_2D<[F32]>:$mean,
-      Gc_2D<[F32]>:$rstd, Gc_Channel:$weight, I64Attr:$groups);
+  let arguments = (ins Gc_Image:$gradient, Gc_Image:$input, Gc_GroupStatistics:$mean,
+      Gc_GroupStatistics:$rstd, Gc_Channel:$weight, I64Attr:$groups);
   let results = (outs Gc_Image:$input_gradient, Gc_Channel:$weight_gradient,
       Gc_Channel:$bias_gradient);
   let hasVerifier = 1;

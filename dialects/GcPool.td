@@ -3,7 +3,9 @@
 #define GC_POOL_TD
 include "dialects/GcBase.td"
 
-def Gc_MaxPoolOp : Gc_PureOp<"max_pool", [InferTypeOpAdaptor, Gc_Differentiable]> {
+def Gc_MaxPoolOp : Gc_PureOp<"max_pool", [
+    Gc_Cost<"Rows", 1>, Gc_Samples<"First">, Gc_SameInInference,
+    InferTypeOpAdaptor, Gc_Differentiable]> {
   let summary = "largest element of each window, and where it was";
   let description = [{
     `index` is the position inside the window (row * kernel width + column), the first of equal ones:
@@ -16,11 +18,12 @@ def Gc_MaxPoolOp : Gc_PureOp<"max_pool", [InferTypeOpAdaptor, Gc_Differentiable]
   }];
   let arguments = (ins Gc_Image:$input, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
       DenseI64ArrayAttr:$padding);
-  let results = (outs Gc_Image:$output, Gc_4D<[I8]>:$index);
+  let results = (outs Gc_Image:$output, Gc_WindowIndex:$index);
   let hasVerifier = 1;
 }
 
-def Gc_MaxPoolGradOp : Gc_PureOp<"max_pool_grad"> {
+def Gc_MaxPoolGradOp : Gc_PureOp<"max_pool_grad", [
+    Gc_Cost<"Rows", 1>, Gc_Samples<"First">, Gc_SameInInference]> {
   let summary = "sends each gradient to the element that won";
   let description = [{
     ```mlir
@@ -28,13 +31,15 @@ def Gc_MaxPoolGradOp : Gc_PureOp<"max_pool_grad"> {
         : (tensor<8x56x56x64xi8>, tensor<8x56x56x64xf32>) -> tensor<8x112x112x64xf32>
     ```
   }];
-  let arguments = (ins Gc_4D<[I8]>:$index, Gc_Image:$gradient, DenseI64ArrayAttr:$kernel,
+  let arguments = (ins Gc_WindowIndex:$index, Gc_Image:$gradient, DenseI64ArrayAttr:$kernel,
       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$padding);
   let results = (outs Gc_Image:$input_gradient);
   let hasVerifier = 1;
 }
 
-def Gc_AvgPoolOp : Gc_PureOp<"avg_pool", [InferTypeOpAdaptor, Gc_Differentiable]> {
+def Gc_AvgPoolOp : Gc_PureOp<"avg_pool", [
+    Gc_Cost<"Rows", 1>, Gc_Samples<"First">, Gc_SameInInference,
+    InferTypeOpAdaptor, Gc_Differentiable]> {
   let summary = "mean of each window (padding counts as zeros)";
   let description = [{
     ```mlir
@@ -48,7 +53,8 @@ def Gc_AvgPoolOp : Gc_PureOp<"avg_pool", [InferTypeOpAdaptor, Gc_Differentiable]
   let hasVerifier = 1;
 }
 
-def Gc_AvgPoolGradOp : Gc_PureOp<"avg_pool_grad"> {
+def Gc_AvgPoolGradOp : Gc_PureOp<"avg_pool_grad", [
+    Gc_Cost<"Rows", 1>, Gc_Samples<"First">, Gc_SameInInference]> {
   let summary = "spreads each gradient over its window";
   let description = [{
     ```mlir
@@ -62,7 +68,9 @@ def Gc_AvgPoolGradOp : Gc_PureOp<"avg_pool_grad"> {
   let hasVerifier = 1;
 }
 
-def Gc_GlobalAvgPoolOp : Gc_PureOp<"global_avg_pool", [InferTypeOpAdaptor, Gc_Differentiable]> {
+def Gc_GlobalAvgPoolOp : Gc_PureOp<"global_avg_pool", [
+    Gc_Cost<"Rows", 1>, Gc_Samples<"First">, Gc_SameInInference,
+    InferTypeOpAdaptor, Gc_Differentiable]> {
   let summary = "mean over the middle dimensions";
   let description = [{
     [N, ..., C] to [N, C]: space of an image, or positions of a sequence.
@@ -71,19 +79,20 @@ def Gc_GlobalAvgPoolOp : Gc_PureOp<"global_avg_pool", [InferTypeOpAdaptor, Gc_Di
     %y = gc.global_avg_pool %x : (tensor<8x7x7x512xf32>) -> tensor<8x512xf32>
     ```
   }];
-  let arguments = (ins Gc_F32:$input);
-  let results = (outs Gc_2D<[F32]>:$output);
+  let arguments = (ins Gc_Value:$input);
+  let results = (outs Gc_Matrix:$output);
 }
 
-def Gc_GlobalAvgPoolGradOp : Gc_PureOp<"global_avg_pool_grad"> {
+def Gc_GlobalAvgPoolGradOp : Gc_PureOp<"global_avg_pool_grad", [
+    Gc_Cost<"Rows", 1>, Gc_Samples<"First">, Gc_SameInInference]> {
   let summary = "spreads a gradient evenly over the middle dimensions";
   let description = [{
     ```mlir
     %dx = gc.global_avg_pool_grad %dy : (tensor<8x512xf32>) -> tensor<8x7x7x512xf32>
     ```
   }];
-  let arguments = (ins Gc_2D<[F32]>:$gradient);
-  let results = (outs Gc_F32:$input_gradient);
+  let arguments = (ins Gc_Matrix:$gradient);
+  let results = (outs Gc_Value:$input_gradient);
   let hasVerifier = 1;
 }
 #endif

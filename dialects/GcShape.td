@@ -3,7 +3,8 @@
 #define GC_SHAPE_TD
 include "dialects/GcBase.td"
 
-def Gc_ReshapeOp : Gc_PureOp<"reshape", [Gc_Differentiable,
+def Gc_ReshapeOp : Gc_PureOp<"reshape", [Gc_Cost<"Rows", 1>, Gc_Samples<"Everywhere">, Gc_KeepsMeans, Gc_SameInInference,
+    Gc_Differentiable,
     DeclareOpInterfaceMethods<InPlaceOpInterface, ["canWriteOver", "isView"]>]> {
   let summary = "the same elements in another shape";
   let description = [{
@@ -13,12 +14,14 @@ def Gc_ReshapeOp : Gc_PureOp<"reshape", [Gc_Differentiable,
     %y = gc.reshape %x : (tensor<8x4x4x2xf32>) -> tensor<8x32xf32>
     ```
   }];
-  let arguments = (ins Gc_F32:$input);
-  let results = (outs Gc_F32:$output);
+  let arguments = (ins Gc_Value:$input);
+  let results = (outs Gc_Value:$output);
   let hasVerifier = 1;
 }
 
-def Gc_TransposeOp : Gc_PureOp<"transpose", [InferTypeOpAdaptor, Gc_Differentiable]> {
+def Gc_TransposeOp : Gc_PureOp<"transpose", [
+    Gc_Cost<"Rows", 1>, Gc_Samples<"Everywhere">, Gc_SameInInference,
+    InferTypeOpAdaptor, Gc_Differentiable]> {
   let summary = "permutes dimensions";
   let description = [{
     Result dimension i is input dimension `permutation[i]`.
@@ -27,36 +30,41 @@ def Gc_TransposeOp : Gc_PureOp<"transpose", [InferTypeOpAdaptor, Gc_Differentiab
     %y = gc.transpose %x {permutation = array<i64: 0, 2, 1>} : (tensor<8x4x2xf32>) -> tensor<8x2x4xf32>
     ```
   }];
-  let arguments = (ins Gc_F32:$input, DenseI64ArrayAttr:$permutation);
-  let results = (outs Gc_F32:$output);
+  let arguments = (ins Gc_Value:$input, DenseI64ArrayAttr:$permutation);
+  let results = (outs Gc_Value:$output);
   let hasVerifier = 1;
 }
 
-def Gc_ConcatOp : Gc_PureOp<"concat", [InferTypeOpAdaptor, Gc_Differentiable]> {
+def Gc_ConcatOp : Gc_PureOp<"concat", [
+    Gc_Cost<"Rows", 1>, Gc_Samples<"Everywhere">, Gc_SameInInference,
+    InferTypeOpAdaptor, Gc_Differentiable]> {
   let summary = "joins tensors along an axis";
   let description = [{
     ```mlir
     %y = gc.concat %a, %b {axis = 1 : i64} : (tensor<8x1x4xf32>, tensor<8x9x4xf32>) -> tensor<8x10x4xf32>
     ```
   }];
-  let arguments = (ins Variadic<Gc_F32>:$inputs, I64Attr:$axis);
-  let results = (outs Gc_F32:$output);
+  let arguments = (ins Variadic<Gc_Value>:$inputs, I64Attr:$axis);
+  let results = (outs Gc_Value:$output);
   let hasVerifier = 1;
 }
 
-def Gc_SliceOp : Gc_PureOp<"slice", [InferTypeOpAdaptor, Gc_Differentiable]> {
+def Gc_SliceOp : Gc_PureOp<"slice", [
+    Gc_Cost<"Rows", 1>, Gc_Samples<"Everywhere">, Gc_SameInInference,
+    InferTypeOpAdaptor, Gc_Differentiable]> {
   let summary = "a range of an axis";
   let description = [{
     ```mlir
     %y = gc.slice %x {axis = 1 : i64, offset = 0 : i64, size = 1 : i64} : (tensor<8x197x384xf32>) -> tensor<8x1x384xf32>
     ```
   }];
-  let arguments = (ins Gc_F32:$input, I64Attr:$axis, I64Attr:$offset, I64Attr:$size);
-  let results = (outs Gc_F32:$output);
+  let arguments = (ins Gc_Value:$input, I64Attr:$axis, I64Attr:$offset, I64Attr:$size);
+  let results = (outs Gc_Value:$output);
   let hasVerifier = 1;
 }
 
-def Gc_PadOp : Gc_PureOp<"pad", [InferTypeOpAdaptor, Gc_Differentiable]> {
+def Gc_PadOp : Gc_PureOp<"pad", [Gc_Cost<"Rows", 1>, Gc_Samples<"Everywhere">, Gc_SameInInference,
+    InferTypeOpAdaptor, Gc_Differentiable]> {
   let summary = "zeros before and after along an axis";
   let description = [{
     The adjoint of `gc.slice`.
@@ -65,14 +73,15 @@ def Gc_PadOp : Gc_PureOp<"pad", [InferTypeOpAdaptor, Gc_Differentiable]> {
     %y = gc.pad %x {axis = 1 : i64, low = 0 : i64, high = 196 : i64} : (tensor<8x1x384xf32>) -> tensor<8x197x384xf32>
     ```
   }];
-  let arguments = (ins Gc_F32:$input, I64Attr:$axis, I64Attr:$low, I64Attr:$high);
-  let results = (outs Gc_F32:$output);
+  let arguments = (ins Gc_Value:$input, I64Attr:$axis, I64Attr:$low, I64Attr:$high);
+  let results = (outs Gc_Value:$output);
 }
 
 class Gc_Reduce<string mnemonic, list<Trait> traits = []>
-    : Gc_PureOp<mnemonic, !listconcat([InferTypeOpAdaptor, Gc_Differentiable], traits)> {
-  let arguments = (ins Gc_F32:$input, DenseI64ArrayAttr:$dimensions);
-  let results = (outs Gc_F32:$output);
+    : Gc_PureOp<mnemonic, !listconcat([Gc_Cost<"Rows", 1>, Gc_OwnSamples, Gc_SameInInference,
+                                       InferTypeOpAdaptor, Gc_Differentiable], traits)> {
+  let arguments = (ins Gc_Value:$input, DenseI64ArrayAttr:$dimensions);
+  let results = (outs Gc_Value:$output);
   let hasVerifier = 1;
 }
 def Gc_ReduceSumOp : Gc_Reduce<"reduce_sum", [Gc_ChannelSum]> {
@@ -101,16 +110,17 @@ def Gc_ReduceMaxOp : Gc_Reduce<"reduce_max"> {
     ```
   }];
 }
-def Gc_ReduceMaxGradOp : Gc_PureOp<"reduce_max_grad"> {
+def Gc_ReduceMaxGradOp : Gc_PureOp<"reduce_max_grad", [
+    Gc_Cost<"Rows", 1>, Gc_OwnSamples, Gc_SameInInference]> {
   let summary = "shares a gradient among the elements that equal the largest";
   let description = [{
     ```mlir
     %dx = gc.reduce_max_grad %x, %y, %dy {dimensions = array<i64: 1>} : (tensor<8x4xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<8x4xf32>
     ```
   }];
-  let arguments = (ins Gc_F32:$input, Gc_F32:$output, Gc_F32:$gradient,
+  let arguments = (ins Gc_Value:$input, Gc_Value:$output, Gc_Value:$gradient,
       DenseI64ArrayAttr:$dimensions);
-  let results = (outs Gc_F32:$input_gradient);
+  let results = (outs Gc_Value:$input_gradient);
   let hasVerifier = 1;
 }
 #endif

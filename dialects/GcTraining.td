@@ -3,7 +3,8 @@
 #define GC_TRAINING_TD
 include "dialects/GcBase.td"
 
-def Gc_GradientSeedOp : Gc_PureOp<"gradient_seed"> {
+def Gc_GradientSeedOp : Gc_PureOp<"gradient_seed", [
+    Gc_Cost<"Rows", 1>, Gc_Samples<"Nowhere">, Gc_TrainingOnly]> {
   let summary = "the gradient of the loss with respect to itself";
   let description = [{
     One, or 1 / K where K micro-batches make a step.
@@ -16,12 +17,15 @@ def Gc_GradientSeedOp : Gc_PureOp<"gradient_seed"> {
   let results = (outs Gc_Scalar:$gradient);
 }
 
-class Gc_UpdateOp<string mnemonic, list<Trait> traits = []>
-    : Gc_Op<mnemonic, !listconcat([DeclareOpInterfaceMethods<SymbolUserOpInterface>,
-        MemoryEffects<[MemRead, MemWrite]>, DeclareOpInterfaceMethods<UpdateOpInterface>], traits)>;
+// What happens once in a step of training and to variables.
+class Gc_StepOp<string mnemonic, list<Trait> traits>
+    : Gc_Op<mnemonic, !listconcat([Gc_Repeats<"Once">, Gc_Samples<"Nowhere">, Gc_TrainingOnly,
+        DeclareOpInterfaceMethods<SymbolUserOpInterface>], traits)>;
+class Gc_UpdateOp<string mnemonic>
+    : Gc_StepOp<mnemonic, [Gc_Cost<"Stream", 1>, MemoryEffects<[MemRead, MemWrite]>,
+        DeclareOpInterfaceMethods<UpdateOpInterface>]>;
 
-def Gc_GradientOp : Gc_Op<"gradient", [DeclareOpInterfaceMethods<SymbolUserOpInterface>,
-    MemoryEffects<[MemWrite]>]> {
+def Gc_GradientOp : Gc_StepOp<"gradient", [Gc_Cost<"Rows", 1>, MemoryEffects<[MemWrite]>]> {
   let summary = "marks the finished gradient of a parameter";
   let description = [{
     What autodiff leaves for the optimizer; kept beside the update where gradients are to be dumped.
@@ -30,7 +34,7 @@ def Gc_GradientOp : Gc_Op<"gradient", [DeclareOpInterfaceMethods<SymbolUserOpInt
     gc.gradient @"fc.weight", %dw : tensor<10x32xf32>
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$parameter, Gc_F32:$gradient);
+  let arguments = (ins FlatSymbolRefAttr:$parameter, Gc_Value:$gradient);
   let assemblyFormat = "$parameter `,` $gradient attr-dict `:` type($gradient)";
 }
 
@@ -41,14 +45,14 @@ def Gc_AccumulateOp : Gc_UpdateOp<"accumulate"> {
     gc.accumulate @"fc.weight.gradient", %dw : tensor<10x32xf32>
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$accumulator, Gc_F32:$gradient);
+  let arguments = (ins FlatSymbolRefAttr:$accumulator, Gc_Value:$gradient);
   let assemblyFormat = "$accumulator `,` $gradient attr-dict `:` type($gradient)";
 }
 
-def Gc_AccumulateProductOp : Gc_Op<"accumulate_product", [
-    DeclareOpInterfaceMethods<SymbolUserOpInterface>, MemoryEffects<[MemRead, MemWrite]>,
+def Gc_AccumulateProductOp : Gc_StepOp<"accumulate_product", [
+    MemoryEffects<[MemRead, MemWrite]>,
     DeclareOpInterfaceMethods<VariableChangeOpInterface>, IsolatedFromAbove, SingleBlock,
-    DeclareOpInterfaceMethods<CostOpInterface, ["getFlops", "getBytesMoved"]>]> {
+    DeclareOpInterfaceMethods<CostOpInterface, ["getBytesMoved"]>]> {
   let summary = "accumulators += the results of an op, in its own kernel";
   let description = [{
     Holds one op, on the operands in their order, and gives its results in their order to the
@@ -62,7 +66,7 @@ def Gc_AccumulateProductOp : Gc_Op<"accumulate_product", [
     }
     ```
   }];
-  let arguments = (ins Variadic<Gc_F32>:$inputs, FlatSymbolRefArrayAttr:$accumulators);
+  let arguments = (ins Variadic<Gc_Value>:$inputs, FlatSymbolRefArrayAttr:$accumulators);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let assemblyFormat = ?;
@@ -76,8 +80,8 @@ def Gc_AccumulateProductOp : Gc_Op<"accumulate_product", [
   }];
 }
 
-def Gc_ClearOp : Gc_Op<"clear", [DeclareOpInterfaceMethods<SymbolUserOpInterface>,
-    MemoryEffects<[MemWrite]>, DeclareOpInterfaceMethods<UpdateOpInterface, ["getVariableType"]>]> {
+def Gc_ClearOp : Gc_StepOp<"clear", [
+    Gc_Cost<"Stream", 1>, MemoryEffects<[MemWrite]>, DeclareOpInterfaceMethods<UpdateOpInterface, ["getVariableType"]>]> {
   let summary = "variable = 0";
   let description = [{
     Empties an accumulator for the micro-batches of the next step.
@@ -86,7 +90,7 @@ def Gc_ClearOp : Gc_Op<"clear", [DeclareOpInterfaceMethods<SymbolUserOpInterface
     gc.clear @"fc.weight.gradient" : tensor<10x32xf32>
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$variable, TypeAttrOf<Gc_F32>:$type);
+  let arguments = (ins FlatSymbolRefAttr:$variable, TypeAttrOf<Gc_Value>:$type);
   let assemblyFormat = "$variable attr-dict `:` $type";
 }
 
@@ -103,7 +107,7 @@ def Gc_SgdOp : Gc_UpdateOp<"sgd"> {
     ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$parameter, OptionalAttr<FlatSymbolRefAttr>:$velocity,
-      Gc_F32:$gradient, Optional<Gc_1D<[F32]>>:$coefficients, Gc_NotNegative:$lr,
+      Gc_Value:$gradient, Optional<Gc_Coefficients>:$coefficients, Gc_NotNegative:$lr,
       DefaultValuedAttr<Gc_NotNegative, "0.0f">:$momentum,
       DefaultValuedAttr<Gc_Finite, "0.0f">:$dampening,
       DefaultValuedAttr<Gc_NotNegative, "0.0f">:$weight_decay,
@@ -116,7 +120,7 @@ def Gc_SgdOp : Gc_UpdateOp<"sgd"> {
 
 class Gc_AdamLike<string mnemonic> : Gc_UpdateOp<mnemonic> {
   let arguments = (ins FlatSymbolRefAttr:$parameter, FlatSymbolRefAttr:$first_moment,
-      FlatSymbolRefAttr:$second_moment, Gc_F32:$gradient, Gc_1D<[F32]>:$coefficients,
+      FlatSymbolRefAttr:$second_moment, Gc_Value:$gradient, Gc_Coefficients:$coefficients,
       Gc_NotNegative:$lr, Gc_Decay:$beta1, Gc_Decay:$beta2, Gc_NotNegative:$epsilon,
       Gc_NotNegative:$weight_decay);
   let assemblyFormat = [{
@@ -148,7 +152,16 @@ def Gc_AdamWOp : Gc_AdamLike<"adamw"> {
   }];
 }
 
-def Gc_CoefficientsOp : Gc_PureOp<"optimizer_coefficients", [InferTypeOpAdaptor]> {
+def Gc_CoefficientsKind : I32EnumAttr<"CoefficientsMode", "which update takes the coefficients", [
+    I32EnumAttrCase<"Adam", 0, "adam">, I32EnumAttrCase<"Momentum", 1, "momentum">]> {
+  let cppNamespace = "::gc";
+  let genSpecializedAttr = 0;
+}
+def Gc_CoefficientsMode : EnumAttr<Gc_Dialect, Gc_CoefficientsKind, "coefficients">;
+
+def Gc_CoefficientsOp : Gc_PureOp<"optimizer_coefficients", [
+    Gc_Cost<"Rows", 1>, Gc_Samples<"Nowhere">, Gc_TrainingOnly,
+    InferTypeOpAdaptor]> {
   let summary = "what an update needs of the step count";
   let description = [{
     From the generator's (seed, step), with t = step + 1: (lr / (1 - beta1^t), 1 / sqrt(1 - beta2^t)),
@@ -156,19 +169,22 @@ def Gc_CoefficientsOp : Gc_PureOp<"optimizer_coefficients", [InferTypeOpAdaptor]
     (momentum's first step); see `mode`.
 
     ```mlir
-    %c = gc.optimizer_coefficients %g {mode = "adam", lr = 0.001 : f32, beta1 = 0.9 : f32, beta2 = 0.999 : f32} : (tensor<2xi64>) -> tensor<2xf32>
-    %c = gc.optimizer_coefficients %g {mode = "momentum", lr = 0.1 : f32, beta1 = 0.9 : f32, beta2 = 0.0 : f32} : (tensor<2xi64>) -> tensor<2xf32>
+    %c = gc.optimizer_coefficients %g mode = adam {lr = 0.001 : f32, beta1 = 0.9 : f32, beta2 = 0.999 : f32} : (tensor<2xi64>) -> tensor<2xf32>
+    %c = gc.optimizer_coefficients %g mode = momentum {lr = 0.1 : f32, beta1 = 0.9 : f32, beta2 = 0.0 : f32} : (tensor<2xi64>) -> tensor<2xf32>
     ```
     Mode `momentum` gives (beta1, 1 - dampening) except in the first step, where it gives (0, 1);
     there beta2 holds the dampening.
   }];
-  let arguments = (ins Gc_1D<[I64]>:$generator, StrAttr:$mode, Gc_NotNegative:$lr,
+  let arguments = (ins Gc_Generator:$generator, Gc_CoefficientsMode:$mode, Gc_NotNegative:$lr,
       Gc_Finite:$beta1, Gc_Finite:$beta2);
-  let results = (outs Gc_1D<[F32]>:$coefficients);
+  let results = (outs Gc_Coefficients:$coefficients);
+  let assemblyFormat = [{
+    $generator `mode` `=` $mode attr-dict `:` functional-type(operands, results)
+  }];
   let hasVerifier = 1;
 }
 
-def Gc_AdvanceOp : Gc_Op<"advance", [DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+def Gc_AdvanceOp : Gc_StepOp<"advance", [Gc_Cost<"Rows", 1>,
     MemoryEffects<[MemRead, MemWrite]>, DeclareOpInterfaceMethods<VariableChangeOpInterface>]> {
   let summary = "counts a step, or a micro-batch of a step";
   let description = [{
@@ -186,8 +202,8 @@ def Gc_AdvanceOp : Gc_Op<"advance", [DeclareOpInterfaceMethods<SymbolUserOpInter
   let assemblyFormat = "$generator attr-dict";
 }
 
-class Gc_Collective<string mnemonic, string what, list<Trait> traits = []>
-    : Gc_PureOp<mnemonic, traits> {
+class Gc_Collective<string mnemonic, string what>
+    : Gc_PureOp<mnemonic, [Gc_Cost<"Rows", 1>, Gc_Samples<"Nowhere">, Gc_SameInInference]> {
   let summary = what;
   let description = what # [{ among the ranks of a run. Part of the dialect for distributed plans; no
     target lowers it yet, and compiling it is an error.
@@ -197,9 +213,9 @@ class Gc_Collective<string mnemonic, string what, list<Trait> traits = []>
     !if(!eq(mnemonic, "all_gather"), "32", !if(!eq(mnemonic, "reduce_scatter"), "2", "8")) # [{xf32>
     ```
   }];
-  let arguments = (ins Gc_F32:$input,
+  let arguments = (ins Gc_Value:$input,
       ConfinedAttr<I64Attr, [IntPositive, IntMaxValue<1048576>]>:$ranks);
-  let results = (outs Gc_F32:$output);
+  let results = (outs Gc_Value:$output);
   let hasVerifier = 1;
 }
 def Gc_AllReduceOp : Gc_Collective<"all_reduce", "sums a tensor">;
@@ -207,7 +223,8 @@ def Gc_AllGatherOp : Gc_Collective<"all_gather", "joins the ranks' parts along t
 def Gc_ReduceScatterOp : Gc_Collective<"reduce_scatter",
     "sums a tensor and leaves each rank its part of the first axis">;
 
-def Gc_FusedOp : Gc_PureOp<"fused", [Gc_Flops, IsolatedFromAbove, SingleBlock,
+def Gc_FusedOp : Gc_PureOp<"fused", [Gc_OwnCost, Gc_Samples<"Nowhere">, Gc_SameInInference,
+    IsolatedFromAbove, SingleBlock,
     DeclareOpInterfaceMethods<InPlaceOpInterface, ["canWriteOver"]>,
     SingleBlockImplicitTerminator<"::gc::YieldOp">]> {
   let summary = "fusible ops that run as one kernel";
@@ -225,8 +242,8 @@ def Gc_FusedOp : Gc_PureOp<"fused", [Gc_Flops, IsolatedFromAbove, SingleBlock,
     }
     ```
   }];
-  let arguments = (ins Variadic<Gc_F32>:$inputs);
-  let results = (outs Variadic<Gc_F32>:$outputs);
+  let arguments = (ins Variadic<Gc_Value>:$inputs);
+  let results = (outs Variadic<Gc_Value>:$outputs);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let assemblyFormat = ?;
@@ -241,7 +258,7 @@ def Gc_YieldOp : Op<Gc_Dialect, "yield", [Gc_KnownAttributes, Pure, Terminator, 
     gc.yield %1 : tensor<8x4xf32>
     ```
   }];
-  let arguments = (ins Variadic<Gc_F32>:$values);
+  let arguments = (ins Variadic<Gc_Value>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
 }
 #endif

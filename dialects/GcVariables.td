@@ -24,13 +24,15 @@ def Gc_InitAttr : AttrDef<Gc_Dialect, "Init"> {
   let genVerifyDecl = 1;
 }
 
-def Gc_StateRole : I32EnumAttr<"StateRole", "what a state variable is for", [
+def Gc_StateRoleKind : I32EnumAttr<"StateRole", "what a state variable is for", [
     I32EnumAttrCase<"RunningStatistic", 0, "running_statistic">,
     I32EnumAttrCase<"Optimizer", 1, "optimizer">,
     I32EnumAttrCase<"Accumulator", 2, "accumulator">,
     I32EnumAttrCase<"Generator", 3, "generator">]> {
   let cppNamespace = "::gc";
+  let genSpecializedAttr = 0;
 }
+def Gc_StateRole : EnumAttr<Gc_Dialect, Gc_StateRoleKind, "role">;
 
 def Gc_ParameterOp : Op<Gc_Dialect, "parameter", [Gc_KnownAttributes, Symbol]> {
   let summary = "a trainable tensor of the model";
@@ -46,7 +48,7 @@ def Gc_ParameterOp : Op<Gc_Dialect, "parameter", [Gc_KnownAttributes, Symbol]> {
          file_permutation = array<i64: 0, 2, 3, 1>}
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Gc_F32>:$type, Gc_InitAttr:$init,
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Gc_Value>:$type, Gc_InitAttr:$init,
       OptionalAttr<DenseI64ArrayAttr>:$file_shape, OptionalAttr<DenseI64ArrayAttr>:$file_split,
       OptionalAttr<DenseI64ArrayAttr>:$file_permutation);
   let assemblyFormat = "$sym_name `:` $type `=` $init attr-dict";
@@ -62,13 +64,15 @@ def Gc_StateOp : Op<Gc_Dialect, "state", [Gc_KnownAttributes, Symbol]> {
     gc.state @"bn1.running_var" running_statistic : tensor<64xf32> = #gc.init<constant, [1.0]>
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, Gc_StateRole:$role, TypeAttrOf<Gc_Any>:$type,
+  let arguments = (ins SymbolNameAttr:$sym_name, Gc_StateRole:$role, TypeAttrOf<Gc_Stored>:$type,
       Gc_InitAttr:$init);
   let assemblyFormat = "$sym_name $role `:` $type `=` $init attr-dict";
   let hasVerifier = 1;
 }
 
-def Gc_ReadOp : Gc_Op<"read", [DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+def Gc_ReadOp : Gc_Op<"read", [
+    Gc_Cost<"Rows", 1>, Gc_Repeats<"Once">, Gc_Samples<"Nowhere">, Gc_SameInInference,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>,
     MemoryEffects<[MemRead]>]> {
   let summary = "the value of a parameter or state";
   let description = [{
@@ -80,7 +84,7 @@ def Gc_ReadOp : Gc_Op<"read", [DeclareOpInterfaceMethods<SymbolUserOpInterface>,
     ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$variable);
-  let results = (outs Gc_Any:$value);
+  let results = (outs Gc_Stored:$value);
   let assemblyFormat = "$variable attr-dict `:` type($value)";
 }
 #endif

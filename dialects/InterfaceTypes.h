@@ -3,6 +3,7 @@
 #define GC_DIALECTS_INTERFACETYPES_H
 
 #include "mlir/IR/Operation.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -35,6 +36,16 @@ enum class WorkKind {
   Rows,   // all else: statistics, pools, reductions, moves
 };
 
+/// What an op does to the samples of a batch.
+enum class Mixing {
+  None,  // the result for a sample depends on that sample alone
+  Mean,  // gives their mean: the mean over parts of the batch is the mean over all of it
+  Mixed, // anything else
+};
+
+/// Tells whether the samples of the batch lie along a dimension of an operand.
+using BatchDimensions = llvm::function_ref<bool(unsigned operand, int64_t dimension)>;
+
 /// Operands and results of a forward op, by index, that its adjoint reads.
 struct SavedValues {
   llvm::SmallVector<unsigned> operands;
@@ -47,9 +58,7 @@ int64_t byteSize(mlir::Type type);
 int64_t elementCount(mlir::Type type);
 
 namespace detail {
-double defaultFlops(mlir::Operation *op);
 double defaultBytesMoved(mlir::Operation *op);
-WorkKind defaultWorkKind(mlir::Operation *op);
 /// A fusible op may write a full result over a full operand of the same type; other ops that take
 /// this default promise to read each row (or element) before they write it.
 bool fusibleMayWriteOver(mlir::Operation *op, unsigned operand, unsigned result);

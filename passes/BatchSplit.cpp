@@ -94,8 +94,7 @@ private:
       if (failed(splitBroadcast(broadcast)))
         return failure();
     } else if (!changed) {
-      noteUse(op);
-      return success();
+      return noteUse(op);
     } else if (!isMemoryEffectFree(op)) {
       return op->emitOpError("changes a variable by a value that depends on the batch's size: ")
              << op->getOperand(0).getType() << " in a micro-batch";
@@ -123,7 +122,8 @@ private:
           return op->emitOpError("joins a part of the batch with something that is not: ")
                  << was << " becomes " << is;
     }
-    noteUse(op);
+    if (failed(noteUse(op)))
+      return failure();
     return op->getName().verifyInvariants(op);
   }
 
@@ -275,40 +275,37 @@ private:
     return options.lookup(position);
   }
 
-  // Notes ops that mix samples. The mean over the batch of a mean over parts is the mean over all,
-  // and so is what is linear in it; anything else is not.
-  void noteUse(Operation *op) {
+  // Notes ops of the forward pass that mix samples. The mean over the batch of a mean over parts is
+  // the mean over all, and so is what is linear in it; anything else is not.
+  LogicalResult noteUse(Operation *op) {
     if (backward.contains(op))
-      return;
-    bool usesMean = llvm::any_of(op->getOperands(), [&](Value v) { return means.contains(v); });
-    if (usesMean) {
-      if (isa<AddOp, SubOp, NegOp, ScaleOp, ReshapeOp>(op))
+      return success();
+    auto samples = dyn_cast<BatchOpInterface>(op);
+    if (!samples)
+      return op->emitError("'") << op->getName() << "' does not say what it does to the samples of "
+                                << "a batch (BatchOpInterface), so the batch cannot be split";
+    if (llvm::any_of(op->getOperands(), [&](Value v) { return means.contains(v); })) {
+      if (op->hasTrait<KeepsMeans>())
         means.insert(op->result_begin(), op->result_end());
       else
         mixing.push_back(op);
-      return;
+      return success();
     }
-    bool mixes = false, takesBatch = false;
-    for (Value operand : op->getOperands()) {
-      takesBatch |= isChanged(operand);
-      int64_t rank = tensorOf(operand.getType()).getRank();
-      for (int64_t d = 0; isChanged(operand) && d < rank; ++d)
-        if (isBatch(operand, d))
-          mixes |= isa<SoftmaxOp, LayerNormOp>(op) ? d == rank - 1
-                   : isa<AttentionOp, Conv2dOp, MaxPoolOp, AvgPoolOp, GlobalAvgPoolOp, GroupNormOp,
-                         PatchEmbedOp, ClassTokenOp>(op)
-                       ? d > 0
-                       : false;
-    }
-    bool isMean = isa<CrossEntropyOp, AccuracyOp, ReduceMeanOp>(op);
+    Mixing mixes = samples.getMixing([&](unsigned operand, int64_t dimension) {
+      Value value = op->getOperand(operand);
+      return isChanged(value) && isBatch(value, dimension);
+    });
+    bool takesBatch = llvm::any_of(op->getOperands(), [&](Value v) { return isChanged(v); });
     for (Value result : op->getResults())
       if (takesBatch && !isChanged(result)) {
-        mixes |= !isMean;
-        if (isMean)
+        if (mixes == Mixing::Mean)
           means.insert(result);
+        else
+          mixes = Mixing::Mixed; // no sample has a place of its own in the result
       }
-    if (mixes)
+    if (mixes == Mixing::Mixed)
       mixing.push_back(op);
+    return success();
   }
 
   func::FuncOp function;

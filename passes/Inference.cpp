@@ -30,32 +30,6 @@ using namespace mlir;
 namespace gc {
 namespace {
 
-// Gives the norm that feeds `stats` the running statistics instead of the batch's.
-LogicalResult useRunningStats(RunningStatsOp stats) {
-  Operation *norm = stats.getMean().getDefiningOp();
-  if (!isa_and_nonnull<BatchNormOp, BatchStatsOp>(norm) ||
-      stats.getRstd().getDefiningOp() != norm) {
-    return stats.emitOpError("takes no mean and inverse deviation of one batch norm, so inference "
-                             "does not know what they stand for");
-  }
-  OpBuilder builder(norm);
-  Location loc = norm->getLoc();
-  Value mean = ReadOp::create(builder, loc, stats.getMean().getType(), stats.getRunningMeanAttr());
-  Value variance =
-      ReadOp::create(builder, loc, stats.getRstd().getType(), stats.getRunningVarianceAttr());
-  Value rstd = InverseDeviationOp::create(builder, loc, stats.getRstd().getType(), variance,
-                                          norm->getAttrOfType<FloatAttr>("epsilon"));
-  stats.getMean().replaceAllUsesWith(mean);
-  stats.getRstd().replaceAllUsesWith(rstd);
-  if (auto batchNorm = dyn_cast<BatchNormOp>(norm))
-    batchNorm.getOutput().replaceAllUsesWith(
-        NormalizeOp::create(builder, loc, batchNorm.getOutput().getType(), batchNorm.getInput(),
-                            mean, rstd, batchNorm.getWeight(), batchNorm.getBias()));
-  stats.erase();
-  norm->erase();
-  return success();
-}
-
 struct InferencePass : impl::InferencePassBase<InferencePass> {
   void runOnOperation() override {
     if (failed(addInference(getOperation())))
@@ -76,20 +50,20 @@ LogicalResult addInference(ModuleOp module) {
   builder.setInsertionPointAfter(*model);
   builder.insert(evaluate);
 
-  for (auto stats : llvm::make_early_inc_range(evaluate.getOps<RunningStatsOp>()))
-    if (failed(useRunningStats(stats)))
+  for (Operation &op :
+       llvm::make_early_inc_range(evaluate.getBody().front().without_terminator())) {
+    auto known = dyn_cast<InferenceOpInterface>(op);
+    if (!known)
+      return op.emitError("'") << op.getName()
+                               << "' does not say what it becomes in inference mode "
+                               << "(InferenceOpInterface)";
+    if (failed(known.toInference()))
       return failure();
-  for (auto dropout : llvm::make_early_inc_range(evaluate.getOps<DropoutOp>())) {
-    dropout.getOutput().replaceAllUsesWith(dropout.getInput());
-    dropout.erase();
   }
   // The generator is read for dropout alone.
   for (auto read : llvm::make_early_inc_range(evaluate.getOps<ReadOp>()))
     if (read->use_empty())
       read.erase();
-  for (Operation &op : evaluate.getBody().front())
-    if (hasEffect<MemoryEffects::Write>(&op))
-      return op.emitOpError("changes a variable and has no form for inference");
   return success();
 }
 

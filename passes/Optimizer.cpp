@@ -9,7 +9,7 @@
 //   %dw = gc.linear_grad_weight %x, %dy
 //   %dx = gc.linear_grad_input %dy, %w      // the last use of @w's value
 //   %g = gc.read @generator
-//   %c = gc.optimizer_coefficients %g {mode = "adam", ...}
+//   %c = gc.optimizer_coefficients %g mode = adam {...}
 //   gc.adam @w moments @w.exp_avg, @w.exp_avg_sq, %dw, %c {...}
 //   gc.advance @generator
 //   return %loss
@@ -116,8 +116,9 @@ private:
     bool sgd = isSgd();
     coefficients = CoefficientsOp::create(
         builder, train.getLoc(), RankedTensorType::get({2}, builder.getF32Type()), read,
-        builder.getStringAttr(sgd ? "momentum" : "adam"), f32(settings.lr),
-        f32(sgd ? *settings.momentum : *settings.beta1),
+        CoefficientsModeAttr::get(module.getContext(),
+                                  sgd ? CoefficientsMode::Momentum : CoefficientsMode::Adam),
+        f32(settings.lr), f32(sgd ? *settings.momentum : *settings.beta1),
         f32(sgd ? *settings.dampening : *settings.beta2));
     return success();
   }

@@ -14,6 +14,7 @@
 #include "mlir/Pass/Pass.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Dependence.h"
+#include "passes/analysis/OpCosts.h"
 
 using namespace mlir;
 
@@ -227,6 +228,8 @@ namespace {
 struct PlanMemoryPass : impl::PlanMemoryPassBase<PlanMemoryPass> {
   using PlanMemoryPassBase::PlanMemoryPassBase;
   void runOnOperation() override {
+    if (failed(requireCosts(getOperation())))
+      return signalPassFailure();
     PlanMemoryOptions options;
     options.reserve = reserve;
     options.inputSlots = inputSlots;

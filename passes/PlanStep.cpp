@@ -9,6 +9,7 @@
 #include "passes/ModelFunction.h"
 #include "passes/Passes.h"
 #include "passes/Rematerialize.h"
+#include "passes/analysis/OpCosts.h"
 
 using namespace mlir;
 
@@ -87,6 +88,8 @@ struct PlanStepPass : impl::PlanStepPassBase<PlanStepPass> {
 
   LogicalResult planStep() {
     ModuleOp module = getOperation();
+    if (failed(requireCosts(module)))
+      return failure();
     FailureOr<MemoryWishes> wishes = readWishes(module, policy, checkpoints, budget);
     if (failed(wishes))
       return failure();
@@ -126,6 +129,8 @@ struct RematerializePass : impl::RematerializePassBase<RematerializePass> {
   void runOnOperation() override {
     if (policy == "none")
       return;
+    if (failed(requireCosts(getOperation())))
+      return signalPassFailure();
     FailureOr<MemoryWishes> wishes = readWishes(getOperation(), policy, checkpoints, budget);
     if (failed(wishes))
       return signalPassFailure();

@@ -15,6 +15,7 @@
 #include "passes/algorithms/ordering/Ordering.h"
 #include "passes/analysis/Dependence.h"
 #include "passes/analysis/Liveness.h"
+#include "passes/analysis/OpCosts.h"
 #include "passes/analysis/StepGraphOf.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/MapVector.h"
@@ -131,8 +132,11 @@ namespace {
 struct SchedulePass : impl::SchedulePassBase<SchedulePass> {
   using SchedulePassBase::SchedulePassBase;
   void runOnOperation() override {
-    if (getOperation()->hasAttr("gc.list"))
-      scheduleForMemory(getOperation());
+    if (!getOperation()->hasAttr("gc.list"))
+      return;
+    if (failed(requireCosts(getOperation())))
+      return signalPassFailure();
+    scheduleForMemory(getOperation());
   }
 };
 } // namespace

@@ -78,7 +78,7 @@ void addCoefficients(KernelBuilder &k, CoefficientsOp op, Value seedAndStep, Val
   double beta2 = op.getBeta2().convertToFloat();
   Expr step = k.load(seedAndStep, {k.index(1)});
   Expr first, second;
-  if (op.getMode() == "adam") {
+  if (op.getMode() == CoefficientsMode::Adam) {
     Expr t = step + 1;
     first = k.toSingle(k.f64(lr) / (k.f64(1) - power(k, beta1, t)));
     second = k.toSingle(k.f64(1) / k.sqrt(k.f64(1) - power(k, beta2, t)));

@@ -43,6 +43,9 @@ static double attentionProduct(Value qkv) {
 double AttentionOp::getFlops() { return 2 * attentionProduct(getQkv()); }
 double AttentionGradOp::getFlops() { return 5 * attentionProduct(getQkv()); }
 
+WorkKind AttentionOp::getWorkKind() { return WorkKind::Attention; }
+WorkKind AttentionGradOp::getWorkKind() { return WorkKind::Attention; }
+
 LogicalResult AttentionGradOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor a,
                                                 SmallVectorImpl<Type> &types) {
   types.push_back(a.getQkv().getType());
@@ -81,6 +84,8 @@ double PatchEmbedOp::getFlops() {
   return 2.0 * elementCount(getInput().getType()) * tensorType(getFilter()).getDimSize(0);
 }
 
+WorkKind PatchEmbedOp::getWorkKind() { return WorkKind::MatMul; }
+
 LogicalResult ClassTokenOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor a,
                                              SmallVectorImpl<Type> &types) {
   auto shape = tensorType(a.getInput()).getShape();
@@ -102,6 +107,10 @@ LogicalResult EmbeddingOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
   shape.push_back(tensorType(a.getTable()).getDimSize(1));
   types.push_back(withShape(a.getTable(), shape));
   return success();
+}
+// A table whose rows are samples gives any of them to any index.
+Mixing EmbeddingOp::getMixing(BatchDimensions isBatch) {
+  return isBatch(1, 0) ? Mixing::Mixed : Mixing::None;
 }
 LogicalResult EmbeddingGradOp::verify() {
   SmallVector<int64_t> shape(tensorType(getIndices()).getShape());

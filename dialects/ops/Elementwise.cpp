@@ -13,7 +13,7 @@ namespace gc {
 #define GC_SCALAR(Op, expression)                                                                  \
   void Op::emitScalar(OpBuilder &builder, Location loc, ValueRange x,                              \
                       SmallVectorImpl<Value> &results) {                                           \
-    Formula f{builder, loc};                                                                       \
+    Formula f{builder, loc, x[0].getType()};                                                       \
     results.push_back(expression);                                                                 \
   }
 
@@ -46,7 +46,7 @@ GC_SCALAR(NormalizeOp, f.add(f.mul(f.sub(x[0], x[1]), f.mul(x[2], x[3])), x[4]))
 
 void GeluGradOp::emitScalar(OpBuilder &builder, Location loc, ValueRange x,
                             SmallVectorImpl<Value> &results) {
-  Formula f{builder, loc};
+  Formula f{builder, loc, x[0].getType()};
   Value density = f.mul(f.exp(f.mul(f.mul(x[0], x[0]), f.constant(-0.5))),
                         f.constant(0.39894228040143268)); // 1 / sqrt(2 pi)
   results.push_back(f.mul(x[1], f.add(f.normalCdf(x[0]), f.mul(x[0], density))));
@@ -54,14 +54,14 @@ void GeluGradOp::emitScalar(OpBuilder &builder, Location loc, ValueRange x,
 
 void BatchNormGradParamsOp::emitScalar(OpBuilder &builder, Location loc, ValueRange x,
                                        SmallVectorImpl<Value> &results) {
-  Formula f{builder, loc};
+  Formula f{builder, loc, x[0].getType()};
   results.push_back(f.mul(x[0], f.mul(f.sub(x[1], x[2]), x[3])));
   results.push_back(x[0]);
 }
 
 void BatchNormGradInputOp::emitScalar(OpBuilder &builder, Location loc, ValueRange x,
                                       SmallVectorImpl<Value> &results) {
-  Formula f{builder, loc};
+  Formula f{builder, loc, x[0].getType()};
   double n = static_cast<double>(elementCount(getInput().getType())) / lastDim(getInput());
   Value average = f.constant(1 / n);
   Value hat = f.mul(f.sub(x[1], x[2]), x[3]);
@@ -123,6 +123,13 @@ LogicalResult DropoutOp::verify() {
     return emitOpError("generator must hold (seed, step)");
   if (getMicroBatch() && tensorType(getMicroBatch()).getDimSize(0) != 1)
     return emitOpError("micro_batch must hold one number, the index of the micro-batch");
+  return success();
+}
+
+// Nothing is dropped in inference mode.
+LogicalResult DropoutOp::toInference() {
+  getOutput().replaceAllUsesWith(getInput());
+  erase();
   return success();
 }
 

@@ -6,12 +6,13 @@
 
 namespace gc {
 
-/// Writes f32 formulas with arith and math ops, without fast-math flags.
+/// Writes formulas on values of type `type` with arith and math ops, without fast-math flags.
 struct Formula {
   mlir::OpBuilder &b;
   mlir::Location loc;
+  mlir::Type type;
   mlir::Value constant(double value) const {
-    return mlir::arith::ConstantOp::create(b, loc, b.getF32FloatAttr(static_cast<float>(value)));
+    return mlir::arith::ConstantOp::create(b, loc, b.getFloatAttr(type, value));
   }
   mlir::Value add(mlir::Value x, mlir::Value y) const {
     return mlir::arith::AddFOp::create(b, loc, x, y);

@@ -87,6 +87,28 @@ double Conv2dGradFilterOp::getFlops() {
   return convFlops(getGradient().getType(), getFilterGradient().getType());
 }
 
+// Filters that have a stride and more than one tap take longer.
+static WorkKind filterGradientKind(Conv2dGradFilterOp op) {
+  bool oneTap = elementCount(op.getFilterGradient().getType()) ==
+                lastDim(op.getInput()) * lastDim(op.getGradient());
+  bool strided = llvm::any_of(op.getStrides(), [](int64_t stride) { return stride > 1; });
+  return strided && !oneTap ? WorkKind::ConvWeightsStrided : WorkKind::ConvWeights;
+}
+WorkKind Conv2dOp::getWorkKind() { return WorkKind::ConvForward; }
+WorkKind Conv2dGradInputOp::getWorkKind() { return WorkKind::ConvData; }
+WorkKind Conv2dGradFilterOp::getWorkKind() { return filterGradientKind(*this); }
+
+// Images are apart; a filter or bias made of the batch meets all of them.
+Mixing Conv2dOp::getMixing(BatchDimensions isBatch) {
+  for (OpOperand &operand : getOperation()->getOpOperands()) {
+    bool isImage = operand.get() == getInput() || operand.get() == getResidual();
+    for (int64_t d = isImage ? 1 : 0; d < tensorType(operand.get()).getRank(); ++d)
+      if (isBatch(operand.getOperandNumber(), d))
+        return Mixing::Mixed;
+  }
+  return Mixing::None;
+}
+
 static LogicalResult verifyConvGradient(Operation *op, Type input, Type filter, Type gradient,
                                         ArrayRef<int64_t> strides, ArrayRef<int64_t> padding) {
   auto shape = convShape(op->getLoc(), cast<ShapedType>(input).getShape(),
@@ -141,6 +163,26 @@ double LinearOp::getFlops() {
   return 2.0 * elementCount(getInput().getType()) * tensorType(getWeight()).getDimSize(0);
 }
 
+WorkKind LinearOp::getWorkKind() { return WorkKind::MatMul; }
+
+// Rows are apart; what is summed over, and a weight or bias made of the batch, mixes them.
+static Mixing mixingOfRows(Operation *op, ValueRange rows, BatchDimensions isBatch) {
+  for (OpOperand &operand : op->getOpOperands()) {
+    int64_t rank = tensorType(operand.get()).getRank();
+    bool isRows = llvm::is_contained(rows, operand.get());
+    for (int64_t d = isRows ? rank - 1 : 0; d < rank; ++d)
+      if (isBatch(operand.getOperandNumber(), d))
+        return Mixing::Mixed;
+  }
+  return Mixing::None;
+}
+Mixing LinearOp::getMixing(BatchDimensions isBatch) {
+  SmallVector<Value> rows{getInput()};
+  if (getResidual())
+    rows.push_back(getResidual());
+  return mixingOfRows(*this, rows, isBatch);
+}
+
 LogicalResult LinearGradInputOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
                                                   Adaptor adaptor, SmallVectorImpl<Type> &types) {
   if (failed(requireRows(loc, adaptor.getGradient())))
@@ -160,6 +202,11 @@ LogicalResult LinearGradInputOp::verify() {
 }
 double LinearGradInputOp::getFlops() {
   return 2.0 * elementCount(getGradient().getType()) * tensorType(getWeight()).getDimSize(1);
+}
+
+WorkKind LinearGradInputOp::getWorkKind() { return WorkKind::MatMul; }
+Mixing LinearGradInputOp::getMixing(BatchDimensions isBatch) {
+  return mixingOfRows(*this, getGradient(), isBatch);
 }
 
 LogicalResult LinearGradWeightOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
@@ -182,6 +229,8 @@ LogicalResult LinearGradWeightOp::verify() {
 double LinearGradWeightOp::getFlops() {
   return 2.0 * elementCount(getInput().getType()) * lastDim(getGradient());
 }
+
+WorkKind LinearGradWeightOp::getWorkKind() { return WorkKind::MatMul; }
 
 //===----------------------------------------------------------------------===//
 // matmul
@@ -209,6 +258,19 @@ double MatmulOp::getFlops() {
   auto lhs = tensorType(getLhs()).getShape();
   int64_t k = lhs[lhs.size() - (getTransposeLhs() ? 2 : 1)];
   return 2.0 * elementCount(getOutput().getType()) * k;
+}
+
+WorkKind MatmulOp::getWorkKind() { return WorkKind::MatMul; }
+
+// Leading dimensions are apart, and so are rows or columns of the result, but where both are the
+// batch's every sample meets all others.
+Mixing MatmulOp::getMixing(BatchDimensions isBatch) {
+  int64_t rank = tensorType(getLhs()).getRank();
+  auto is = [&](unsigned operand, int64_t fromEnd) { return isBatch(operand, rank - fromEnd); };
+  bool ta = getTransposeLhs(), tb = getTransposeRhs();
+  bool summed = is(0, ta ? 2 : 1) || is(1, tb ? 1 : 2);
+  bool rows = is(0, ta ? 1 : 2), columns = is(1, tb ? 2 : 1);
+  return summed || (rows && columns) ? Mixing::Mixed : Mixing::None;
 }
 
 } // namespace gc

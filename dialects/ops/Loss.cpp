@@ -12,6 +12,15 @@ static LogicalResult verifyLabels(Operation *op, Value logits, Value labels) {
   return success();
 }
 
+// The mean over the batch; a count is added up over parts of the batch and divided by its size.
+static Mixing mixingOfLoss(BatchDimensions isBatch) {
+  if (isBatch(0, 1))
+    return Mixing::Mixed;
+  return isBatch(0, 0) ? Mixing::Mean : Mixing::None;
+}
+Mixing CrossEntropyOp::getMixing(BatchDimensions isBatch) { return mixingOfLoss(isBatch); }
+Mixing AccuracyOp::getMixing(BatchDimensions isBatch) { return mixingOfLoss(isBatch); }
+
 LogicalResult CrossEntropyOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor a,
                                                SmallVectorImpl<Type> &types) {
   types.push_back(withShape(a.getLogits(), {}));

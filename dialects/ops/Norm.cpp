@@ -133,6 +133,32 @@ LogicalResult GroupNormGradOp::verify() {
   return verifySame(*this, getInput().getType(), getGradient().getType(), "gradient");
 }
 
+// Gives the norm that feeds the running statistics those instead of the batch's:
+//   %y, %mean, %rstd = gc.batch_norm %x, %w, %b        %mean = gc.read @m
+//   gc.running_stats @m, @v, %mean, %rstd         =>   %rstd = gc.inverse_deviation (gc.read @v)
+//                                                      %y = gc.normalize %x, %mean, %rstd, %w, %b
+LogicalResult RunningStatsOp::toInference() {
+  Operation *norm = getMean().getDefiningOp();
+  if (!isa_and_nonnull<BatchNormOp, BatchStatsOp>(norm) || getRstd().getDefiningOp() != norm)
+    return emitOpError("takes no mean and inverse deviation of one batch norm, so inference does "
+                       "not know what they stand for");
+  OpBuilder builder(norm);
+  Location loc = norm->getLoc();
+  Value mean = ReadOp::create(builder, loc, getMean().getType(), getRunningMeanAttr());
+  Value variance = ReadOp::create(builder, loc, getRstd().getType(), getRunningVarianceAttr());
+  Value rstd = InverseDeviationOp::create(builder, loc, getRstd().getType(), variance,
+                                          norm->getAttrOfType<FloatAttr>("epsilon"));
+  getMean().replaceAllUsesWith(mean);
+  getRstd().replaceAllUsesWith(rstd);
+  if (auto batchNorm = dyn_cast<BatchNormOp>(norm))
+    batchNorm.getOutput().replaceAllUsesWith(
+        NormalizeOp::create(builder, loc, batchNorm.getOutput().getType(), batchNorm.getInput(),
+                            mean, rstd, batchNorm.getWeight(), batchNorm.getBias()));
+  erase();
+  norm->erase();
+  return success();
+}
+
 SmallVector<FlatSymbolRefAttr> RunningStatsOp::getVariables() {
   return {getRunningMeanAttr(), getRunningVarianceAttr()};
 }

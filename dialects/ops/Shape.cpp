@@ -133,6 +133,25 @@ GC_REDUCE(ReduceSumOp)
 GC_REDUCE(ReduceMeanOp)
 GC_REDUCE(ReduceMaxOp)
 
+// What a reduction makes of samples: `joined` where they lie along a dimension that disappears.
+static Mixing mixingOfReduction(ArrayRef<int64_t> dimensions, Mixing joined,
+                                BatchDimensions isBatch) {
+  bool joins = llvm::any_of(dimensions, [&](int64_t d) { return isBatch(0, d); });
+  return joins ? joined : Mixing::None;
+}
+Mixing ReduceSumOp::getMixing(BatchDimensions isBatch) {
+  return mixingOfReduction(getDimensions(), Mixing::Mixed, isBatch);
+}
+Mixing ReduceMeanOp::getMixing(BatchDimensions isBatch) {
+  return mixingOfReduction(getDimensions(), Mixing::Mean, isBatch);
+}
+Mixing ReduceMaxOp::getMixing(BatchDimensions isBatch) {
+  return mixingOfReduction(getDimensions(), Mixing::Mixed, isBatch);
+}
+Mixing ReduceMaxGradOp::getMixing(BatchDimensions isBatch) {
+  return mixingOfReduction(getDimensions(), Mixing::Mixed, isBatch);
+}
+
 LogicalResult ReduceMaxGradOp::verify() {
   SmallVector<Type> types;
   if (failed(verifyDimensions(*this, getDimensions(), tensorType(getInput()).getRank())) ||

@@ -19,9 +19,9 @@ void AccumulateOp::emitUpdate(OpBuilder &b, Location loc, ValueRange operands, V
 
 SmallVector<FlatSymbolRefAttr> ClearOp::getVariables() { return {getVariableAttr()}; }
 Type ClearOp::getVariableType() { return getType(); }
-void ClearOp::emitUpdate(OpBuilder &b, Location loc, ValueRange, ValueRange,
+void ClearOp::emitUpdate(OpBuilder &b, Location loc, ValueRange, ValueRange variables,
                          SmallVectorImpl<Value> &results) {
-  results.push_back(Formula{b, loc}.constant(0));
+  results.push_back(Formula{b, loc, variables[0].getType()}.constant(0));
 }
 
 SmallVector<FlatSymbolRefAttr> SgdOp::getVariables() {
@@ -34,7 +34,7 @@ SmallVector<FlatSymbolRefAttr> SgdOp::getVariables() {
 // coefficients = (momentum, 1 - dampening), or (0, 1) in the first step.
 void SgdOp::emitUpdate(OpBuilder &b, Location loc, ValueRange operands, ValueRange variables,
                        SmallVectorImpl<Value> &results) {
-  Formula f{b, loc};
+  Formula f{b, loc, variables[0].getType()};
   Value p = variables[0], g = operands[0];
   if (float decay = getWeightDecay().convertToFloat())
     g = f.add(g, f.mul(f.constant(decay), p));
@@ -86,7 +86,7 @@ SmallVector<FlatSymbolRefAttr> AdamOp::getVariables() { return adamVariables(*th
 LogicalResult AdamOp::verify() { return verifyCoefficients(*this); }
 void AdamOp::emitUpdate(OpBuilder &b, Location loc, ValueRange operands, ValueRange variables,
                         SmallVectorImpl<Value> &results) {
-  Formula f{b, loc};
+  Formula f{b, loc, variables[0].getType()};
   Value g = operands[0];
   if (float decay = getWeightDecay().convertToFloat())
     g = f.add(g, f.mul(f.constant(decay), variables[0]));
@@ -97,7 +97,7 @@ SmallVector<FlatSymbolRefAttr> AdamWOp::getVariables() { return adamVariables(*t
 LogicalResult AdamWOp::verify() { return verifyCoefficients(*this); }
 void AdamWOp::emitUpdate(OpBuilder &b, Location loc, ValueRange operands, ValueRange variables,
                          SmallVectorImpl<Value> &results) {
-  Formula f{b, loc};
+  Formula f{b, loc, variables[0].getType()};
   Value p = variables[0];
   if (float decay = getWeightDecay().convertToFloat())
     p = f.mul(p, f.constant(1 - getLr().convertToFloat() * decay));
@@ -110,8 +110,6 @@ LogicalResult CoefficientsOp::inferReturnTypes(MLIRContext *context, std::option
   return success();
 }
 LogicalResult CoefficientsOp::verify() {
-  if (getMode() != "adam" && getMode() != "momentum")
-    return emitOpError() << "mode must be \"adam\" or \"momentum\", got \"" << getMode() << "\"";
   if (tensorType(getGenerator()).getDimSize(0) != 2)
     return emitOpError("generator must hold (seed, step)");
   return success();
@@ -221,6 +219,8 @@ double FusedOp::getFlops() {
   return flops;
 }
 
+WorkKind FusedOp::getWorkKind() { return WorkKind::Stream; }
+
 // A result may overwrite an operand that every op of the group indexes fully: point (row, channel)
 // is read before it is written. Sums over rows go to a buffer of their own.
 bool FusedOp::canWriteOver(unsigned operand, unsigned result) {
@@ -298,6 +298,9 @@ SmallVector<FlatSymbolRefAttr> AccumulateProductOp::getVariables() {
   return llvm::to_vector(getAccumulators().getAsRange<FlatSymbolRefAttr>());
 }
 double AccumulateProductOp::getFlops() { return cast<CostOpInterface>(getProduct()).getFlops(); }
+WorkKind AccumulateProductOp::getWorkKind() {
+  return cast<CostOpInterface>(getProduct()).getWorkKind();
+}
 
 // The accumulators are read, too.
 double AccumulateProductOp::getBytesMoved() {

@@ -43,11 +43,26 @@ static double withIdleLanes(double flops, Type type) {
   return flops * std::ceil(channels / 16) * 16 / channels;
 }
 
+LogicalResult requireCosts(func::FuncOp function) {
+  for (Operation &op : function.getBody().front().without_terminator())
+    if (!isa<CostOpInterface>(op) || !isa<RecomputableOpInterface>(op))
+      return op.emitError("'") << op.getName() << "' does not say what it costs and whether it may "
+                               << "be repeated (CostOpInterface, RecomputableOpInterface)";
+  return success();
+}
+
+LogicalResult requireCosts(ModuleOp module) {
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function->hasAttr("gc.list") && failed(requireCosts(function)))
+      return failure();
+  return success();
+}
+
 Amounts workOf(Operation *op) {
   Amounts work = {};
   auto cost = dyn_cast<CostOpInterface>(op);
   if (!cost)
-    return work;
+    llvm::report_fatal_error("an op without costs in a step; requireCosts comes first");
   double flops = cost.getFlops(), bytes = cost.getBytesMoved();
   auto use = [&](Resource resource, double amount) {
     work[static_cast<size_t>(resource)] = amount;

@@ -2,6 +2,7 @@
 #ifndef GC_PASSES_ANALYSIS_OPCOSTS_H
 #define GC_PASSES_ANALYSIS_OPCOSTS_H
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Operation.h"
 #include <array>
 
@@ -40,6 +41,11 @@ struct Roofline {
   static Roofline of(mlir::Operation *op);
   void set(mlir::Operation *module) const;
 };
+
+/// Fails, with an error at the op, where an op of a step does not say what it costs and whether it
+/// may be repeated. Passes on a step, or on all lists of a module, ask this first.
+llvm::LogicalResult requireCosts(mlir::func::FuncOp function);
+llvm::LogicalResult requireCosts(mlir::ModuleOp module);
 
 /// What an op uses up. The parts of an op's time are added, not the largest taken: kernels overlap
 /// little of loading and computing, and the sum fits measurements better.

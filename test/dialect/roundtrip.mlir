@@ -1,5 +1,11 @@
 // RUN: gc-opt %s --verify-roundtrip | FileCheck %s
 // RUN: gc-opt %s --mlir-print-op-generic | gc-opt | FileCheck %s
+// RUN: gc-opt %s --mlir-print-op-generic | FileCheck %s --check-prefix=WORDS
+
+// Enumerations are words in generic form, too.
+// WORDS: role = #gc<role running_statistic>
+// WORDS: activation = #gc<activation relu>
+// WORDS: mode = #gc<coefficients adam>
 
 // CHECK: gc.parameter @conv1.weight : tensor<64x7x7x3xf32> = <normal, [0.000000e+00, 2.500000e-02]>
 // CHECK-SAME: file_permutation = array<i64: 0, 2, 3, 1>, file_shape = array<i64: 64, 3, 7, 7>, file_split = array<i64: 64, 3, 7, 7>
@@ -70,8 +76,8 @@ func.func @elementwise(%x: tensor<8x4xf32>, %b: tensor<4xf32>) -> tensor<8x4xf32
 // CHECK-LABEL: func.func @products(
 func.func @products(%x: tensor<2x8x8x3xf32>, %w: tensor<4x3x3x3xf32>, %b: tensor<4xf32>, %r: tensor<2x8x8x4xf32>,
                     %l: tensor<5x4xf32>, %lw: tensor<6x4xf32>, %lb: tensor<6xf32>, %lr: tensor<5x6xf32>) {
-  // CHECK: gc.conv2d %{{.*}}, %{{.*}} bias %{{.*}} residual %{{.*}} {activation = 1 : i32, padding = array<i64: 1, 1>, strides = array<i64: 1, 1>}
-  %0 = gc.conv2d %x, %w bias %b residual %r {strides = array<i64: 1, 1>, padding = array<i64: 1, 1>, activation = 1 : i32} : (tensor<2x8x8x3xf32>, tensor<4x3x3x3xf32>, tensor<4xf32>, tensor<2x8x8x4xf32>) -> tensor<2x8x8x4xf32>
+  // CHECK: gc.conv2d %{{.*}}, %{{.*}} bias %{{.*}} residual %{{.*}} activation = relu {padding = array<i64: 1, 1>, strides = array<i64: 1, 1>}
+  %0 = gc.conv2d %x, %w bias %b residual %r activation = relu {strides = array<i64: 1, 1>, padding = array<i64: 1, 1>} : (tensor<2x8x8x3xf32>, tensor<4x3x3x3xf32>, tensor<4xf32>, tensor<2x8x8x4xf32>) -> tensor<2x8x8x4xf32>
   // CHECK: gc.conv2d %{{[^ ]*}}, %{{[^ ]*}} {
   %1 = gc.conv2d %x, %w {strides = array<i64: 1, 1>, padding = array<i64: 1, 1>} : (tensor<2x8x8x3xf32>, tensor<4x3x3x3xf32>) -> tensor<2x8x8x4xf32>
   // CHECK: gc.conv2d_grad_input
@@ -80,8 +86,8 @@ func.func @products(%x: tensor<2x8x8x3xf32>, %w: tensor<4x3x3x3xf32>, %b: tensor
   %3 = gc.conv2d_grad_filter %x, %1 {strides = array<i64: 1, 1>, padding = array<i64: 1, 1>} : (tensor<2x8x8x3xf32>, tensor<2x8x8x4xf32>) -> tensor<4x3x3x3xf32>
   // CHECK: %{{.*}}, %{{.*}} = gc.conv2d_grad_filter
   %4:2 = gc.conv2d_grad_filter %x, %1 {strides = array<i64: 1, 1>, padding = array<i64: 1, 1>} : (tensor<2x8x8x3xf32>, tensor<2x8x8x4xf32>) -> (tensor<4x3x3x3xf32>, tensor<4xf32>)
-  // CHECK: gc.linear %{{.*}}, %{{.*}} bias %{{.*}} residual %{{.*}} {activation = 2 : i32}
-  %5 = gc.linear %l, %lw bias %lb residual %lr {activation = 2 : i32} : (tensor<5x4xf32>, tensor<6x4xf32>, tensor<6xf32>, tensor<5x6xf32>) -> tensor<5x6xf32>
+  // CHECK: gc.linear %{{.*}}, %{{.*}} bias %{{.*}} residual %{{.*}} activation = gelu :
+  %5 = gc.linear %l, %lw bias %lb residual %lr activation = gelu : (tensor<5x4xf32>, tensor<6x4xf32>, tensor<6xf32>, tensor<5x6xf32>) -> tensor<5x6xf32>
   // CHECK: gc.linear %{{[^ ]*}}, %{{[^ ]*}} :
   %6 = gc.linear %l, %lw : (tensor<5x4xf32>, tensor<6x4xf32>) -> tensor<5x6xf32>
   // CHECK: gc.linear_grad_input
@@ -200,8 +206,8 @@ func.func @training(%d: tensor<4xf32>) {
   // CHECK: gc.read @p : tensor<4xf32>
   %p = gc.read @p : tensor<4xf32>
   %g = gc.read @generator : tensor<2xi64>
-  // CHECK: gc.optimizer_coefficients
-  %c = gc.optimizer_coefficients %g {mode = "adam", lr = 0.5 : f32, beta1 = 0.5 : f32, beta2 = 0.5 : f32} : (tensor<2xi64>) -> tensor<2xf32>
+  // CHECK: gc.optimizer_coefficients %{{.*}} mode = adam {
+  %c = gc.optimizer_coefficients %g mode = adam {lr = 0.5 : f32, beta1 = 0.5 : f32, beta2 = 0.5 : f32} : (tensor<2xi64>) -> tensor<2xf32>
   // CHECK: gc.gradient @p, %{{.*}} : tensor<4xf32>
   gc.gradient @p, %d : tensor<4xf32>
   // CHECK: gc.accumulate @p.gradient, %{{.*}} : tensor<4xf32>

@@ -128,8 +128,9 @@ func.func @adam_betas(%x: tensor<4xf32>, %c: tensor<2xf32>) {
 // -----
 
 func.func @coefficients_mode(%g: tensor<2xi64>) {
-  // expected-error @below {{mode must be "adam" or "momentum", got "lion"}}
-  %c = gc.optimizer_coefficients %g {mode = "lion", lr = 0.1 : f32, beta1 = 0.1 : f32, beta2 = 0.1 : f32} : (tensor<2xi64>) -> tensor<2xf32>
+  // expected-error @below {{expected ::gc::CoefficientsMode to be one of: adam, momentum}}
+  // expected-error @below {{failed to parse Gc_CoefficientsMode}}
+  %c = gc.optimizer_coefficients %g mode = lion {lr = 0.1 : f32, beta1 = 0.1 : f32, beta2 = 0.1 : f32} : (tensor<2xi64>) -> tensor<2xf32>
   return
 }
 
@@ -137,7 +138,7 @@ func.func @coefficients_mode(%g: tensor<2xi64>) {
 
 func.func @coefficients_generator(%g: tensor<3xi64>) {
   // expected-error @below {{generator must hold (seed, step)}}
-  %c = gc.optimizer_coefficients %g {mode = "adam", lr = 0.1 : f32, beta1 = 0.1 : f32, beta2 = 0.1 : f32} : (tensor<3xi64>) -> tensor<2xf32>
+  %c = gc.optimizer_coefficients %g mode = adam {lr = 0.1 : f32, beta1 = 0.1 : f32, beta2 = 0.1 : f32} : (tensor<3xi64>) -> tensor<2xf32>
   return
 }
 

@@ -28,7 +28,7 @@ ATTRIBUTES = ["dilation = array<i64: 2, 2>", "approximate = \"tanh\"", "ceil_mod
               "groups = 0 : i64", "axis = 7 : i64", "strides = array<i64: 0, 1>", "padding = array<i64: 99, 99>",
               "strides = array<i64: 9223372036854775807, 1>", "padding = array<i64: 4611686018427387904, 0>",
               "kernel = array<i64: 0, 0>", "epsilon = 0x7FC00000 : f32", "epsilon = -1.0 : f32", "momentum = 2.0 : f32",
-              "count = 0 : i64", "activation = 7 : i32", "activation = 1 : i32", "sym_name = \"\"", "gc.workspace = -1 : i64",
+              "count = 0 : i64", "activation = #gc<activation relu>", "activation = 1 : i32", "sym_name = \"\"", "gc.workspace = -1 : i64",
               "gc.workspace = 9223372036854775807 : i64", "gc.recomputed", "gc.offsets = array<i64: -1>", "gc.op = 0 : i64",
               "gc.seconds = 0x7FF8000000000000 : f64", "gc.list = \"step\"", "gc.classes = 3 : i64", "gc.input = \"\"",
               "gc.input = \"image\"", "gc.output = \"loss\"", "gc.output = \"correct\"", "gc.typo = 1 : i64", "foo.bar = 1 : i64", "foo",

@@ -89,3 +89,29 @@ func.func @model(%x: tensor<8x3xf32> {gc.input = "x"}, %z: tensor<4x3xf32> {gc.i
   return %loss : tensor<f32>
 }
 gc.parameter @w : tensor<3xf32> = #gc.init<constant, [0.0]>
+
+// -----
+
+// Each sample meets all others, although each has a place of its own in the result.
+gc.parameter @w : tensor<3xf32> = #gc.init<constant, [0.0]>
+func.func @model(%x: tensor<8x3xf32> {gc.input = "x"}) -> (tensor<f32> {gc.output = "loss"}) {
+  %w = gc.read @w : tensor<3xf32>
+  %y = gc.bias %x, %w : (tensor<8x3xf32>, tensor<3xf32>) -> tensor<8x3xf32>
+  // expected-warning @below {{samples are mixed within a micro-batch alone, so 2 micro-batches do not give the step of the whole batch: 'matmul@accumulate-invalid.mlir}}
+  %p = gc.matmul %y, %y {transpose_rhs = true} : (tensor<8x3xf32>, tensor<8x3xf32>) -> tensor<8x8xf32>
+  %loss = gc.reduce_mean %p {dimensions = array<i64: 0, 1>} : (tensor<8x8xf32>) -> tensor<f32>
+  return %loss : tensor<f32>
+}
+
+// -----
+
+gc.parameter @w : tensor<3xf32> = #gc.init<constant, [0.0]>
+func.func @model(%x: tensor<8x3xf32> {gc.input = "x"}) -> (tensor<f32> {gc.output = "loss"}) {
+  %w = gc.read @w : tensor<3xf32>
+  // expected-error @below {{'arith.constant' does not say what it does to the samples of a batch (BatchOpInterface), so the batch cannot be split}}
+  %one = arith.constant dense<1.0> : tensor<3xf32>
+  %y = gc.bias %x, %w : (tensor<8x3xf32>, tensor<3xf32>) -> tensor<8x3xf32>
+  %z = gc.bias %y, %one : (tensor<8x3xf32>, tensor<3xf32>) -> tensor<8x3xf32>
+  %loss = gc.reduce_mean %z {dimensions = array<i64: 0, 1>} : (tensor<8x3xf32>) -> tensor<f32>
+  return %loss : tensor<f32>
+}

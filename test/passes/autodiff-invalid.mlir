@@ -95,7 +95,7 @@ module @fused_activation {
   func.func @model(%x: tensor<1x3xf32>) -> (tensor<f32> {gc.output = "loss"}) {
     %w = gc.read @w : tensor<1x3xf32>
     // expected-error @below {{'gc.linear' op with activation 'relu' has no adjoint: differentiate before fusing, or write the activation as its own op}}
-    %y = gc.linear %x, %w {activation = 1 : i32} : (tensor<1x3xf32>, tensor<1x3xf32>) -> tensor<1x1xf32>
+    %y = gc.linear %x, %w activation = relu : (tensor<1x3xf32>, tensor<1x3xf32>) -> tensor<1x1xf32>
     %loss = gc.reshape %y : (tensor<1x1xf32>) -> tensor<f32>
     return %loss : tensor<f32>
   }

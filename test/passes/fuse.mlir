@@ -3,7 +3,7 @@
 // Bias, addition and ReLU move into the product that they alone use.
 // CHECK-LABEL: func.func @epilogue(
 // CHECK-SAME:    %[[X:.*]]: tensor<4x8xf32>, %[[W:.*]]: tensor<16x8xf32>, %[[B:.*]]: tensor<16xf32>, %[[R:.*]]: tensor<4x16xf32>
-// CHECK-NEXT:    %[[Y:.*]] = gc.linear %[[X]], %[[W]] bias %[[B]] residual %[[R]] {activation = 1 : i32}
+// CHECK-NEXT:    %[[Y:.*]] = gc.linear %[[X]], %[[W]] bias %[[B]] residual %[[R]] activation = relu
 // CHECK-NEXT:    return %[[Y]]
 func.func @epilogue(%x: tensor<4x8xf32>, %w: tensor<16x8xf32>, %b: tensor<16xf32>, %r: tensor<4x16xf32>) -> tensor<4x16xf32> {
   %0 = gc.linear %x, %w : (tensor<4x8xf32>, tensor<16x8xf32>) -> tensor<4x16xf32>

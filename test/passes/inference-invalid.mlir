@@ -27,8 +27,18 @@ module @statistics_of_nothing {
 module @other_change {
   gc.state @generator generator : tensor<2xi64> = #gc.init<constant, [0.0]>
   func.func @model(%x: tensor<f32>) -> (tensor<f32> {gc.output = "loss"}) {
-    // expected-error @below {{'gc.advance' op changes a variable and has no form for inference}}
+    // expected-error @below {{'gc.advance' op belongs to training and has no form for inference}}
     gc.advance @generator
     return %x : tensor<f32>
+  }
+}
+
+// -----
+
+module @does_not_answer {
+  func.func @model(%x: tensor<f32>) -> (tensor<f32> {gc.output = "loss"}) {
+    // expected-error @below {{'arith.negf' does not say what it becomes in inference mode}}
+    %y = arith.negf %x : tensor<f32>
+    return %y : tensor<f32>
   }
 }

@@ -25,7 +25,7 @@ gc.parameter @x : tensor<5x3xf32> = #gc.init<constant, [0.0]>
 // MOMENTUM-LABEL: func.func @train(
 // MOMENTUM:        gc.gradient @x, %[[GX:.*]] : tensor<5x3xf32>
 // MOMENTUM-NEXT:   %[[G:.*]] = gc.read @generator
-// MOMENTUM-NEXT:   %[[C:.*]] = gc.optimizer_coefficients %[[G]] {beta1 = 5.000000e-01 : f32, beta2 = 2.500000e-01 : f32, lr = 1.000000e-03 : f32, mode = "momentum"}
+// MOMENTUM-NEXT:   %[[C:.*]] = gc.optimizer_coefficients %[[G]] mode = momentum {beta1 = 5.000000e-01 : f32, beta2 = 2.500000e-01 : f32, lr = 1.000000e-03 : f32}
 // MOMENTUM-NEXT:   gc.sgd @x velocity @x.velocity, %[[GX]], %[[C]] {dampening = 2.500000e-01 : f32, lr = 1.000000e-03 : f32, momentum = 5.000000e-01 : f32}
 // MOMENTUM:        gc.gradient @w, %[[GW:.*]] : tensor<9xf32>
 // MOMENTUM-NEXT:   gc.sgd @w velocity @w.velocity, %[[GW]], %[[C]]
@@ -40,7 +40,7 @@ gc.parameter @x : tensor<5x3xf32> = #gc.init<constant, [0.0]>
 // ADAM-DAG:      gc.state @x.exp_avg_sq optimizer : tensor<5x3xf32>
 // ADAM-LABEL:    func.func @train(
 // ADAM-NOT:        gc.gradient @
-// ADAM:            %[[C:.*]] = gc.optimizer_coefficients %{{.*}} {beta1 = 0.89{{[0-9]*}} : f32, beta2 = 9.990000e-01 : f32, lr = 1.000000e-03 : f32, mode = "adam"}
+// ADAM:            %[[C:.*]] = gc.optimizer_coefficients %{{.*}} mode = adam {beta1 = 0.89{{[0-9]*}} : f32, beta2 = 9.990000e-01 : f32, lr = 1.000000e-03 : f32}
 // ADAM:            gc.adam @x moments @x.exp_avg, @x.exp_avg_sq, %{{.*}}, %[[C]] {
 // ADAM-SAME:         weight_decay = 0.000000e+00
 // ADAM:            gc.adam @w moments @w.exp_avg, @w.exp_avg_sq, %{{.*}}, %[[C]] {

@@ -175,7 +175,7 @@ private:
 // (lr / (1 - beta1^t), 1 / sqrt(1 - beta2^t)), or (momentum, 1 - dampening) after the first step.
 void coefficients(CoefficientsOp op, const Tensor &generator, Tensor &result) {
   double t = generator[1] + 1, beta1 = number(op.getBeta1()), beta2 = number(op.getBeta2());
-  if (op.getMode() == "momentum") {
+  if (op.getMode() == CoefficientsMode::Momentum) {
     result[0] = t == 1 ? 0 : beta1;
     result[1] = t == 1 ? 1 : 1 - beta2;
   } else {

@@ -95,21 +95,19 @@ TEST(UpdateTest, AdamAndAdamW) {
 TEST(UpdateTest, Coefficients) {
   for (int64_t step : {0, 1, 9, 1234567}) {
     Tensor generator = Tensor::ofInt64({2}, {42, step});
-    Outcome adam =
-        run("%r = gc.optimizer_coefficients %0 {mode = \"adam\", lr = 0.001 : f32, beta1 = "
-            "0.9 : f32, beta2 = 0.999 : f32}" +
-                signature({generator}, {"tensor<2xf32>"}),
-            {generator});
+    Outcome adam = run("%r = gc.optimizer_coefficients %0 mode = adam {lr = 0.001 : f32, beta1 = "
+                       "0.9 : f32, beta2 = 0.999 : f32}" +
+                           signature({generator}, {"tensor<2xf32>"}),
+                       {generator});
     double t = double(step) + 1;
     expectClose(adam.results[0],
                 {double(0.001f) / (1 - std::pow(double(0.9f), t)),
                  1 / std::sqrt(1 - std::pow(double(0.999f), t))},
                 2e-7);
-    Outcome momentum =
-        run("%r = gc.optimizer_coefficients %0 {mode = \"momentum\", lr = 0.1 : f32, "
-            "beta1 = 0.9 : f32, beta2 = 0.25 : f32}" +
-                signature({generator}, {"tensor<2xf32>"}),
-            {generator});
+    Outcome momentum = run("%r = gc.optimizer_coefficients %0 mode = momentum {lr = 0.1 : f32, "
+                           "beta1 = 0.9 : f32, beta2 = 0.25 : f32}" +
+                               signature({generator}, {"tensor<2xf32>"}),
+                           {generator});
     expectClose(momentum.results[0],
                 step == 0 ? std::vector<double>{0, 1} : std::vector<double>{0.9, 0.75}, 1e-7);
   }

@@ -22,7 +22,7 @@ struct OddProduct {
 const OddProduct oddProducts[] = {
     // All that can follow a product.
     {"Wide",
-     "gc.conv2d %a0, %a1 bias %a2 residual %a3 {activation = 2 : i32, strides = array<i64: 1, 1>, "
+     "gc.conv2d %a0, %a1 bias %a2 residual %a3 activation = gelu {strides = array<i64: 1, 1>, "
      "padding = array<i64: 1, 1>}",
      {{32, 14, 14, 256}, {256, 3, 3, 256}, {256}, {32, 14, 14, 256}},
      {{32, 14, 14, 256}}},
@@ -36,7 +36,7 @@ const OddProduct oddProducts[] = {
      {{31, 53, 53, 131}, {31, 53, 53, 127}},
      {{127, 3, 3, 131}}},
     {"OddLinear",
-     "gc.linear %a0, %a1 bias %a2 residual %a3 {activation = 2 : i32}",
+     "gc.linear %a0, %a1 bias %a2 residual %a3 activation = gelu",
      {{8191, 509}, {1021, 509}, {1021}, {8191, 1021}},
      {{8191, 1021}}},
     // Few rows: splits.

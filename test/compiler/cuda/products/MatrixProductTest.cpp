@@ -217,7 +217,7 @@ TEST(MatrixProductOps, Linear) {
   std::vector<Tensor> operands{Tensor::random({2, 3, 10}, 1), Tensor::random({7, 10}, 2),
                                Tensor::random({7}, 3), Tensor::random({2, 3, 7}, 4)};
   for (std::vector<int> aliases : {std::vector<int>{}, std::vector<int>{-1, -1, -1, 0}}) {
-    Outcome outcome = runOp("%y = gc.linear %a0, %a1 bias %a2 residual %a3 {activation = 1 : i32}" +
+    Outcome outcome = runOp("%y = gc.linear %a0, %a1 bias %a2 residual %a3 activation = relu" +
                                 signature(operands, typeOf({2, 3, 7})),
                             operands, {}, aliases);
     std::vector<Expected> expected;
