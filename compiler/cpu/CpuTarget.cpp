@@ -2,6 +2,7 @@
 #include "compiler/cpu/CpuTarget.h"
 #include "compiler/target/CommandWriter.h"
 #include "compiler/target/Products.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "passes/analysis/Liveness.h"
 #include "runtime/hal/cpu/library/Library.h"
 #include <nlohmann/json.hpp>
@@ -192,7 +193,8 @@ void CpuTarget::lowerAttention(Operation *op, const OpBuffers &buffers, PartOf p
            {roles[Scores], logsumexp});
     multiply(attentionValueGradient(s));
     multiply(attentionScoreGradient(s));
-    launch(emitter.emitAttentionScoreGradient(s.batch, s.heads, s.sequence, s.headSize),
+    launch(emitter.emitAttentionScoreGradient(s.batch, s.heads, s.sequence, s.headSize,
+                                              getElementTypeOrSelf(op->getOperand(0))),
            {roles[Scores], roles[ScoreGradient], roles[Output], roles[OutputGradient]});
     multiply(attentionQueryGradient(s));
     multiply(attentionKeyGradient(s));

@@ -9,10 +9,15 @@ using namespace mlir;
 namespace gc::cuda {
 namespace {
 
+/// A buffer of f32: whyNoKernel refuses products of other types.
+BufferUse floats(GpuKernels &kernels, uint32_t buffer, int64_t elements) {
+  return kernels.plain(int(buffer), {elements}, Float32Type::get(kernels.getContext()));
+}
+
 std::optional<BufferUse> maybe(GpuKernels &kernels, int32_t buffer, int64_t elements) {
   if (buffer < 0)
     return std::nullopt;
-  return kernels.plain(buffer, {elements});
+  return floats(kernels, uint32_t(buffer), elements);
 }
 
 void add(GpuKernels &kernels, const plan::MatMulT &p) {
@@ -25,7 +30,7 @@ void add(GpuKernels &kernels, const plan::MatMulT &p) {
     return index;
   };
   auto use = [&](const plan::View &view, int64_t lastIndex) {
-    return kernels.plain(int(view.buffer()), {int64_t(view.offset()) + lastIndex + 1});
+    return floats(kernels, view.buffer(), int64_t(view.offset()) + lastIndex + 1);
   };
   int64_t lastOfC = last(spec.c_strides, spec.m, spec.n);
   ProductKernel product =
@@ -42,9 +47,9 @@ void add(GpuKernels &kernels, const plan::ConvolutionT &c) {
   const plan::ConvolutionSpecT &s = *c.spec;
   int64_t outputs = s.batch * s.out_h * s.out_w * s.out_c;
   addConvolution(kernels, s,
-                 {kernels.plain(int(c.src), {s.batch * s.in_h * s.in_w * s.in_c}),
-                  kernels.plain(int(c.weights), {s.out_c * s.kernel_h * s.kernel_w * s.in_c}),
-                  kernels.plain(int(c.dst), {outputs}), maybe(kernels, c.bias, s.out_c),
+                 {floats(kernels, c.src, s.batch * s.in_h * s.in_w * s.in_c),
+                  floats(kernels, c.weights, s.out_c * s.kernel_h * s.kernel_w * s.in_c),
+                  floats(kernels, c.dst, outputs), maybe(kernels, c.bias, s.out_c),
                   maybe(kernels, c.residual, outputs)});
 }
 

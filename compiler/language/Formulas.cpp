@@ -1,18 +1,20 @@
 //===- Formulas.cpp - Formulas of ops that every target computes alike ----===//
 #include "compiler/language/Formulas.h"
 
+#include "mlir/IR/TypeUtilities.h"
+
 using namespace mlir;
 
 namespace gc::kernels {
 
 UpdateUses::UpdateUses(UpdateOpInterface op, const OpUses &buffers)
     : elements(elementCount(op.getVariableType())), firstVariable(op->getNumOperands()) {
-  Type f32 = Float32Type::get(op->getContext());
+  Type element = getElementTypeOrSelf(op.getVariableType());
   for (unsigned i = 0; i < firstVariable; ++i)
     uses.push_back(
         buffers.operand(i, {i == 0 ? elements : elementCount(op->getOperand(i).getType())}));
   for (unsigned i = 0; i < op.getVariables().size(); ++i)
-    uses.push_back(buffers.variable(i, {elements}, f32));
+    uses.push_back(buffers.variable(i, {elements}, element));
 }
 
 SmallVector<Value> loadNumbers(KernelBuilder &k, const UpdateUses &update,
@@ -26,9 +28,9 @@ SmallVector<Value> loadNumbers(KernelBuilder &k, const UpdateUses &update,
 
 SmallVector<BufferUse> runningStatsUses(RunningStatsOp op, const OpUses &buffers) {
   int64_t channels = elementCount(op.getMean().getType());
-  Type f32 = Float32Type::get(op.getContext());
-  return {buffers.operand(0), buffers.operand(1), buffers.variable(0, {channels}, f32),
-          buffers.variable(1, {channels}, f32)};
+  Type element = getElementTypeOrSelf(op.getMean());
+  return {buffers.operand(0), buffers.operand(1), buffers.variable(0, {channels}, element),
+          buffers.variable(1, {channels}, element)};
 }
 
 // mean += m (batch mean - mean); variance likewise, with the batch's unbiased variance.

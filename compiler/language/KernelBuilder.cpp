@@ -106,7 +106,7 @@ Expr KernelBuilder::fraction(Type type, double value) {
 Expr KernelBuilder::index(int64_t value) {
   return wrap(arith::ConstantIndexOp::create(builder, location, value));
 }
-Expr KernelBuilder::f32(double value) { return constant(builder.getF32Type(), float(value)); }
+Expr KernelBuilder::f32(double value) { return constant(accumulatorType(), float(value)); }
 Expr KernelBuilder::f64(double value) { return constant(builder.getF64Type(), value); }
 Expr KernelBuilder::i32(int64_t value) {
   return wrap(arith::ConstantIntOp::create(builder, location, value, 32));
@@ -181,14 +181,33 @@ void KernelBuilder::when(Expr condition, function_ref<void()> then,
 }
 
 Expr KernelBuilder::load(Value memref, ArrayRef<Expr> indices) {
-  return wrap(memref::LoadOp::create(builder, location, memref, values(indices)));
+  return asComputed(wrap(memref::LoadOp::create(builder, location, memref, values(indices))));
 }
 void KernelBuilder::store(Expr value, Value memref, ArrayRef<Expr> indices) {
-  memref::StoreOp::create(builder, location, value, memref, values(indices));
+  memref::StoreOp::create(builder, location, asStored(value, memref), memref, values(indices));
 }
-Value KernelBuilder::stackArray(ArrayRef<int64_t> shape) {
-  return memref::AllocaOp::create(builder, location, MemRefType::get(shape, builder.getF32Type()),
-                                  ValueRange(), builder.getI64IntegerAttr(64));
+Value KernelBuilder::stackArray(ArrayRef<int64_t> shape, Type element) {
+  return memref::AllocaOp::create(builder, location, MemRefType::get(shape, element), ValueRange(),
+                                  builder.getI64IntegerAttr(64));
+}
+
+static Type withElement(Type type, Type element) {
+  auto vector = dyn_cast<VectorType>(type);
+  return vector ? VectorType::get(vector.getShape(), element) : element;
+}
+static Type elementOf(Value memref) { return cast<MemRefType>(memref.getType()).getElementType(); }
+
+Expr KernelBuilder::asComputed(Expr element) {
+  Type type = withElement(element.type(), computeType(getElementTypeOrSelf(element.type())));
+  if (type == element.type())
+    return element;
+  return wrap(arith::ExtFOp::create(builder, location, type, Value(element)));
+}
+Expr KernelBuilder::asStored(Expr value, Value memref) {
+  Type type = withElement(value.type(), elementOf(memref));
+  if (type == value.type())
+    return value;
+  return wrap(arith::TruncFOp::create(builder, location, type, Value(value)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -213,13 +232,13 @@ Expr KernelBuilder::isNaN(Expr x) {
 }
 Expr KernelBuilder::negate(Expr x) { return wrap(arith::NegFOp::create(builder, location, x)); }
 Expr KernelBuilder::toFloat(Expr integer) {
-  return wrap(arith::SIToFPOp::create(builder, location, builder.getF32Type(), integer));
+  return wrap(arith::SIToFPOp::create(builder, location, accumulatorType(), integer));
 }
 Expr KernelBuilder::toDouble(Expr x) {
   return wrap(arith::ExtFOp::create(builder, location, builder.getF64Type(), Value(x)));
 }
 Expr KernelBuilder::toSingle(Expr x) {
-  return wrap(arith::TruncFOp::create(builder, location, builder.getF32Type(), Value(x)));
+  return wrap(arith::TruncFOp::create(builder, location, accumulatorType(), Value(x)));
 }
 Expr KernelBuilder::toIndex(Expr integer) {
   return wrap(arith::IndexCastOp::create(builder, location, builder.getIndexType(), integer));
@@ -238,39 +257,38 @@ Expr KernelBuilder::widen(Expr integer, Type type) {
 // Rows in vectors
 //===----------------------------------------------------------------------===//
 
-static VectorType rowVector(OpBuilder &builder) {
-  return VectorType::get({lanes}, builder.getF32Type());
-}
+static VectorType rowVector(Type element) { return VectorType::get({lanes}, element); }
 
 Expr KernelBuilder::splat(Expr scalar) {
-  return wrap(vector::BroadcastOp::create(builder, location, rowVector(builder), scalar));
+  return wrap(vector::BroadcastOp::create(builder, location, rowVector(scalar.type()), scalar));
 }
 
 Expr KernelBuilder::load(Value memref, ArrayRef<Expr> leading, const Columns &columns,
                          double missing) {
   SmallVector<Value> indices = values(leading);
   indices.push_back(columns.first);
-  VectorType type = rowVector(builder);
+  VectorType type = rowVector(elementOf(memref));
   if (!columns.mask)
-    return wrap(vector::LoadOp::create(builder, location, type, memref, indices));
-  return wrap(vector::MaskedLoadOp::create(builder, location, type, memref, indices, columns.mask,
-                                           constant(type, missing)));
+    return asComputed(wrap(vector::LoadOp::create(builder, location, type, memref, indices)));
+  return asComputed(wrap(vector::MaskedLoadOp::create(builder, location, type, memref, indices,
+                                                      columns.mask, constant(type, missing))));
 }
 
 void KernelBuilder::store(Expr value, Value memref, ArrayRef<Expr> leading,
                           const Columns &columns) {
   SmallVector<Value> indices = values(leading);
   indices.push_back(columns.first);
+  Expr stored = asStored(value, memref);
   if (columns.mask)
-    vector::MaskedStoreOp::create(builder, location, memref, indices, columns.mask, value);
+    vector::MaskedStoreOp::create(builder, location, memref, indices, columns.mask, stored);
   else
-    vector::StoreOp::create(builder, location, value, memref, indices);
+    vector::StoreOp::create(builder, location, stored, memref, indices);
 }
 
 Expr KernelBuilder::keep(Expr value, const Columns &columns, double missing) {
   if (!columns.mask)
     return value;
-  return select(wrap(columns.mask), value, constant(rowVector(builder), missing));
+  return select(wrap(columns.mask), value, value.like(missing));
 }
 
 static Columns tailColumns(KernelBuilder &k, int64_t size) {
@@ -296,7 +314,7 @@ KernelBuilder::reduceColumns(int64_t size, unsigned results, bool isMaximum,
   double neutral = isMaximum ? -std::numeric_limits<double>::infinity() : 0;
   // Several accumulators hide the latency of an addition.
   int64_t ways = size >= 16 * lanes ? 4 : size >= 4 * lanes ? 2 : 1;
-  SmallVector<Expr> sums(results * ways, constant(rowVector(builder), neutral));
+  SmallVector<Expr> sums(results * ways, constant(rowVector(accumulatorType()), neutral));
   auto accumulate = [&](SmallVectorImpl<Expr> &into, int64_t way, const Columns &columns) {
     SmallVector<Expr> parts = body(columns);
     for (unsigned i = 0; i < results; ++i)

@@ -7,6 +7,7 @@
 #ifndef GC_COMPILER_LANGUAGE_KERNELBUILDER_H
 #define GC_COMPILER_LANGUAGE_KERNELBUILDER_H
 
+#include "compiler/language/ElementTypes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -82,7 +83,7 @@ public:
 
   // Constants.
   Expr index(int64_t value);
-  Expr f32(double value);
+  Expr f32(double value); // of the accumulator's type
   Expr f64(double value);
   Expr i32(int64_t value);
   Expr i64(int64_t value);
@@ -111,11 +112,20 @@ public:
   void when(Expr condition, llvm::function_ref<void()> then,
             llvm::function_ref<void()> otherwise = nullptr);
 
-  // Memory.
+  // Memory. What is loaded has the compute type of the buffer's elements; what is stored is rounded
+  // to them.
   Expr load(mlir::Value memref, llvm::ArrayRef<Expr> indices);
   void store(Expr value, mlir::Value memref, llvm::ArrayRef<Expr> indices);
-  /// A small array on the stack. Call it outside of loops.
-  mlir::Value stackArray(llvm::ArrayRef<int64_t> shape);
+  /// A small array on the stack, of accumulators or of `element`. Call it outside of loops.
+  mlir::Value stackArray(llvm::ArrayRef<int64_t> shape) {
+    return stackArray(shape, accumulatorType());
+  }
+  mlir::Value stackArray(llvm::ArrayRef<int64_t> shape, mlir::Type element);
+  /// A loaded element, or a vector of them, in its compute type.
+  Expr asComputed(Expr element);
+  /// `value`, or a vector, as the buffer `memref` holds it.
+  Expr asStored(Expr value, mlir::Value memref);
+  mlir::Type accumulatorType() { return kernels::accumulatorType(builder.getContext()); }
 
   // Functions.
   Expr select(Expr condition, Expr a, Expr b);
@@ -127,9 +137,9 @@ public:
   Expr sqrt(Expr x);
   Expr isNaN(Expr x);
   Expr negate(Expr x);
-  Expr toFloat(Expr integer); // to f32, signed
-  Expr toDouble(Expr x);      // from f32
-  Expr toSingle(Expr x);      // from f64
+  Expr toFloat(Expr integer); // to the accumulator's type, signed
+  Expr toDouble(Expr x);      // from the accumulator's type
+  Expr toSingle(Expr x);      // from f64 to the accumulator's type
   Expr toIndex(Expr integer); // sign extended
   Expr fromIndex(Expr index, mlir::Type type);
   Expr narrow(Expr integer, mlir::Type type);

@@ -1,6 +1,7 @@
 //===- OpUses.cpp - The buffers of an op as its kernels see them ----------===//
 #include "compiler/language/OpUses.h"
 
+#include "compiler/language/ElementTypes.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -55,9 +56,11 @@ BufferUse OpUses::variable(unsigned index, ArrayRef<int64_t> shape, Type element
   return {int(op->getNumOperands() + op->getNumResults() + index), SmallVector<int64_t>(shape),
           element};
 }
-BufferUse OpUses::scratch(ArrayRef<int64_t> shape) const { return plain(workspace, shape); }
-BufferUse OpUses::plain(int buffer, ArrayRef<int64_t> shape) const {
-  return {buffer, SmallVector<int64_t>(shape), Float32Type::get(context)};
+BufferUse OpUses::scratch(ArrayRef<int64_t> shape) const {
+  return plain(workspace, shape, accumulatorType(context));
+}
+BufferUse OpUses::plain(int buffer, ArrayRef<int64_t> shape, Type element) const {
+  return {buffer, SmallVector<int64_t>(shape), element};
 }
 
 llvm::SmallMapVector<int, MemRefType, 8> OpUses::argumentsOf(ArrayRef<BufferUse> uses) const {

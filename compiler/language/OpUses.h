@@ -33,10 +33,13 @@ public:
   BufferUse result(unsigned index, llvm::ArrayRef<int64_t> shape) const;
   BufferUse result(unsigned index) const;
   BufferUse variable(unsigned index, llvm::ArrayRef<int64_t> shape, mlir::Type element) const;
-  BufferUse scratch(llvm::ArrayRef<int64_t> shape) const;           // f32 in the workspace
-  BufferUse plain(int buffer, llvm::ArrayRef<int64_t> shape) const; // f32
+  /// Accumulators in the workspace.
+  BufferUse scratch(llvm::ArrayRef<int64_t> shape) const;
+  /// For kernels that belong to no single op.
+  BufferUse plain(int buffer, llvm::ArrayRef<int64_t> shape, mlir::Type element) const;
 
   mlir::Location location() const;
+  mlir::MLIRContext *getContext() const { return context; }
 
 protected:
   /// One number for all uses of the same bytes: an operand given twice, or one in the bytes of a

@@ -65,9 +65,10 @@ KernelDispatch LoopEmitter::emitAttentionProbabilities(int64_t batch, int64_t he
 }
 
 KernelDispatch LoopEmitter::emitAttentionScoreGradient(int64_t batch, int64_t heads,
-                                                       int64_t sequence, int64_t headSize) {
+                                                       int64_t sequence, int64_t headSize,
+                                                       Type element) {
   return emitNamed("attention_score_gradient", [&](OpKernels &kernels) {
-    addAttentionScoreGradient(kernels, batch, heads, sequence, headSize);
+    addAttentionScoreGradient(kernels, batch, heads, sequence, headSize, element);
   });
 }
 

@@ -48,10 +48,11 @@ public:
   /// 0 scores, overwritten by exp(scores - logsumexp); 1 logsumexp, read.
   KernelDispatch emitAttentionProbabilities(int64_t batch, int64_t heads, int64_t sequence);
   /// 0 probabilities P; 1 their gradient dP, overwritten by P * (dP - rowsum(dO * O)); 2 output O
-  /// and 3 its gradient dO, both [batch, sequence, heads * headSize].
+  /// and 3 its gradient dO, both [batch, sequence, heads * headSize] of `element`.
   KernelDispatch emitAttentionScoreGradient(int64_t batch, int64_t heads, int64_t sequence,
-                                            int64_t headSize);
+                                            int64_t headSize, mlir::Type element);
 
+  mlir::MLIRContext *getContext() const { return context; }
   /// Distinct kernels so far.
   unsigned size() const { return kernels; }
 

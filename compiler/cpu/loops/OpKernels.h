@@ -109,7 +109,7 @@ mlir::LogicalResult emitEmbeddingGrad(EmbeddingGradOp op, OpKernels &kernels);
 void addAttentionSoftmax(OpKernels &kernels, int64_t rows, int64_t sequence);
 void addAttentionProbabilities(OpKernels &kernels, int64_t rows, int64_t sequence);
 void addAttentionScoreGradient(OpKernels &kernels, int64_t batch, int64_t heads, int64_t sequence,
-                               int64_t headSize);
+                               int64_t headSize, mlir::Type element);
 
 } // namespace gc::cpu
 

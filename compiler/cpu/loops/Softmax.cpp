@@ -62,9 +62,15 @@ LogicalResult emitSoftmaxGrad(SoftmaxGradOp op, OpKernels &kernels) {
   return success();
 }
 
+// Scores and the logsumexp of their rows are accumulators whatever the operands hold.
+static SmallVector<BufferUse> scoresAndStatistics(OpKernels &kernels, int64_t rows,
+                                                  int64_t sequence) {
+  Type accumulator = accumulatorType(kernels.getContext());
+  return {kernels.plain(0, {rows, sequence}, accumulator), kernels.plain(1, {rows}, accumulator)};
+}
+
 void addAttentionSoftmax(OpKernels &kernels, int64_t rows, int64_t sequence) {
-  kernels.add("", {kernels.plain(0, {rows, sequence}), kernels.plain(1, {rows})}, rows,
-              grainOf(4 * sequence),
+  kernels.add("", scoresAndStatistics(kernels, rows, sequence), rows, grainOf(4 * sequence),
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
                 k.loop(begin, end, [&](Expr row) {
                   Expr logsumexp = addSoftmaxRow(k, buffers[0], buffers[0], row, sequence, true);
@@ -74,25 +80,26 @@ void addAttentionSoftmax(OpKernels &kernels, int64_t rows, int64_t sequence) {
 }
 
 void addAttentionProbabilities(OpKernels &kernels, int64_t rows, int64_t sequence) {
-  kernels.add(
-      "", {kernels.plain(0, {rows, sequence}), kernels.plain(1, {rows})}, rows,
-      grainOf(4 * sequence), [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
-        k.loop(begin, end, [&](Expr row) {
-          Expr shift = k.splat(k.load(buffers[1], {row}));
-          k.forColumns(sequence, [&](const Columns &columns) {
-            k.store(k.exp(k.load(buffers[0], {row}, columns) - shift), buffers[0], {row}, columns);
-          });
-        });
-      });
+  kernels.add("", scoresAndStatistics(kernels, rows, sequence), rows, grainOf(4 * sequence),
+              [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
+                k.loop(begin, end, [&](Expr row) {
+                  Expr shift = k.splat(k.load(buffers[1], {row}));
+                  k.forColumns(sequence, [&](const Columns &columns) {
+                    k.store(k.exp(k.load(buffers[0], {row}, columns) - shift), buffers[0], {row},
+                            columns);
+                  });
+                });
+              });
 }
 
 void addAttentionScoreGradient(OpKernels &kernels, int64_t batch, int64_t heads, int64_t sequence,
-                               int64_t headSize) {
+                               int64_t headSize, Type element) {
   int64_t rows = batch * heads * sequence;
   SmallVector<int64_t> scores{rows, sequence}, outputs{batch, sequence, heads, headSize};
+  Type accumulator = accumulatorType(kernels.getContext());
   kernels.add("",
-              {kernels.plain(0, scores), kernels.plain(1, scores), kernels.plain(2, outputs),
-               kernels.plain(3, outputs)},
+              {kernels.plain(0, scores, accumulator), kernels.plain(1, scores, accumulator),
+               kernels.plain(2, outputs, element), kernels.plain(3, outputs, element)},
               rows, grainOf(2 * sequence),
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
                 k.loop(begin, end, [&](Expr row) {

@@ -18,7 +18,7 @@ RowWriter::RowWriter(KernelBuilder &k, const OpKernels &kernels, ArrayRef<Buffer
       rowsOfRange * channels % lanes == 0 && tileRows * channels % lanes == 0 && channels <= 8192;
   for (const BufferUse &use : uses) {
     bool streams = fits && kernels.isStreamed(use);
-    staging.push_back(streams ? k.stackArray({tileRows * channels}) : Value());
+    staging.push_back(streams ? k.stackArray({tileRows * channels}, use.element) : Value());
     streamsAny |= streams;
   }
 }
@@ -55,18 +55,19 @@ void RowWriter::copyOut(unsigned result, Expr firstRow, Expr endRow) {
   int64_t elements = 1;
   for (int64_t size : uses[result].shape)
     elements *= size;
-  Type f32 = k.builder.getF32Type();
+  Type element = uses[result].element;
   Value flat = targets[result];
   if (uses[result].shape.size() != 1)
-    flat = memref::ReinterpretCastOp::create(k.builder, k.location,
-                                             MemRefType::get({elements}, f32), flat, /*offset=*/0,
-                                             ArrayRef<int64_t>{elements}, ArrayRef<int64_t>{1});
+    flat = memref::ReinterpretCastOp::create(
+        k.builder, k.location, MemRefType::get({elements}, element), flat, /*offset=*/0,
+        ArrayRef<int64_t>{elements}, ArrayRef<int64_t>{1});
   Expr begin = firstRow * channels, count = (endRow - firstRow) * channels;
   Expr whole = count / lanes * lanes;
   k.loop(k.index(0), whole, lanes, [&](Expr i) {
     Expr vector = k.load(staging[result], {}, Columns{i, lanes, {}});
-    vector::StoreOp::create(k.builder, k.location, Value(vector), flat, ValueRange{begin + i},
-                            /*nontemporal=*/true, llvm::MaybeAlign(lanes * 4));
+    vector::StoreOp::create(k.builder, k.location, Value(k.asStored(vector, flat)), flat,
+                            ValueRange{begin + i}, /*nontemporal=*/true,
+                            llvm::MaybeAlign(lanes * element.getIntOrFloatBitWidth() / 8));
   });
   // Only the last tile of a tensor has elements behind its last whole vector.
   k.loop(whole, count, [&](Expr i) { k.store(k.load(staging[result], {i}), flat, {begin + i}); });

@@ -39,7 +39,7 @@ void GpuBuilder::atLeastBlocks(int64_t count) {
 
 Value GpuBuilder::shared(ArrayRef<int64_t> shape, Type element) {
   auto space = gpu::AddressSpaceAttr::get(builder.getContext(), gpu::AddressSpace::Workgroup);
-  auto type = MemRefType::get(shape, element ? element : builder.getF32Type(),
+  auto type = MemRefType::get(shape, element ? element : accumulatorType(),
                               MemRefLayoutAttrInterface(), space);
   return function.addWorkgroupAttribution(type, location);
 }
@@ -50,11 +50,12 @@ Expr GpuBuilder::loadVector(Value memref, ArrayRef<Expr> indices, int64_t width)
   Type element = cast<MemRefType>(memref.getType()).getElementType();
   auto type = VectorType::get({width}, element);
   llvm::Align alignment(width * element.getIntOrFloatBitWidth() / 8);
-  return wrap(vector::LoadOp::create(builder, location, type, memref, values(indices),
-                                     /*nontemporal=*/false, alignment));
+  return asComputed(wrap(vector::LoadOp::create(builder, location, type, memref, values(indices),
+                                                /*nontemporal=*/false, alignment)));
 }
 
-void GpuBuilder::storeVector(Expr vector, Value memref, ArrayRef<Expr> indices) {
+void GpuBuilder::storeVector(Expr value, Value memref, ArrayRef<Expr> indices) {
+  Expr vector = asStored(value, memref);
   auto type = cast<VectorType>(vector.type());
   llvm::Align alignment(type.getNumElements() * type.getElementTypeBitWidth() / 8);
   vector::StoreOp::create(builder, location, Value(vector), memref, values(indices),
@@ -82,7 +83,8 @@ Elements GpuBuilder::loadElements(Value memref, ArrayRef<Expr> indices, int64_t 
 
 Elements GpuBuilder::loadElementsWhere(Expr condition, Value memref, ArrayRef<Expr> indices,
                                        int64_t width) {
-  SmallVector<Type> types(width, cast<MemRefType>(memref.getType()).getElementType());
+  Type element = cast<MemRefType>(memref.getType()).getElementType();
+  SmallVector<Type> types(width, computeType(element));
   auto branch = scf::IfOp::create(builder, location, types, condition, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());

@@ -45,7 +45,7 @@ public:
   void atLeastBlocks(int64_t count);
 
   /// Memory of the block, uninitialised. Call it outside of loops; every call is its own memory.
-  mlir::Value shared(llvm::ArrayRef<int64_t> shape, mlir::Type element = {}); // f32
+  mlir::Value shared(llvm::ArrayRef<int64_t> shape, mlir::Type element = {}); // accumulators
   /// Waits for all threads of the block, which must all get here.
   void barrier();
 

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 
@@ -32,9 +33,8 @@ static void addBiasGradient(Operation *op, GpuKernels &kernels) {
   Operation *product = accumulating ? accumulating.getProduct() : op;
   int64_t channels = elementCount(product->getResult(1).getType());
   int64_t rows = elementCount(product->getOperand(1).getType()) / channels;
-  BufferUse result = accumulating
-                         ? kernels.variable(1, {channels}, Float32Type::get(op->getContext()))
-                         : kernels.result(1);
+  Type element = getElementTypeOrSelf(product->getResult(1));
+  BufferUse result = accumulating ? kernels.variable(1, {channels}, element) : kernels.result(1);
   addSumOverRows(kernels, "bias", kernels.operand(1, {rows, channels}), result, accumulating);
 }
 

@@ -53,7 +53,8 @@ TEST(AttentionPiecesTest, SoftmaxAndGradient) {
     std::vector<Tensor> backward{forward[0], dp, o, dO};
     runNamed(
         [&](gc::cpu::LoopEmitter &e) {
-          return e.emitAttentionScoreGradient(batch, heads, sequence, size);
+          return e.emitAttentionScoreGradient(batch, heads, sequence, size,
+                                              mlir::Float32Type::get(e.getContext()));
         },
         backward);
     expectClose(backward[1], expected, 1e-6);

@@ -87,14 +87,15 @@ Outcome check(const Case &c, std::optional<cuda::ProductCut> cut = {}) {
                             Tensor::random({c.spec.n}, 3), Tensor::random({c.cSize}, 4),
                             Tensor::random({c.cSize}, 5)};
   Outcome outcome = runKernels(given, {}, [&](cuda::GpuKernels &kernels) {
+    auto f32 = mlir::Float32Type::get(kernels.getContext());
     cuda::ProductKernel kernel = cuda::matrixProduct(c.spec);
-    kernel.a = kernels.plain(0, {c.aSize});
-    kernel.b = kernels.plain(1, {c.bSize});
-    kernel.c = kernels.plain(4, {c.cSize});
+    kernel.a = kernels.plain(0, {c.aSize}, f32);
+    kernel.b = kernels.plain(1, {c.bSize}, f32);
+    kernel.c = kernels.plain(4, {c.cSize}, f32);
     if (c.spec.bias)
-      kernel.bias = kernels.plain(2, {c.spec.n});
+      kernel.bias = kernels.plain(2, {c.spec.n}, f32);
     if (c.spec.residual)
-      kernel.residual = kernels.plain(3, {c.cSize});
+      kernel.residual = kernels.plain(3, {c.cSize}, f32);
     if (cut)
       addProduct(kernels, kernel, *cut);
     else
