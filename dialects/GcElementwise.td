@@ -47,6 +47,7 @@ def Gc_TanhOp : Gc_Unary<"tanh", "tanh(x)", 20>;
 def Gc_SigmoidOp : Gc_Unary<"sigmoid", "1 / (1 + exp(-x))", 20>;
 def Gc_ReluOp : Gc_Unary<"relu", "max(x, 0)", 1>;
 def Gc_GeluOp : Gc_Unary<"gelu", "x * (1 + erf(x / sqrt 2)) / 2", 20>;
+def Gc_SiluOp : Gc_Unary<"silu", "x / (1 + exp(-x))", 20>;
 
 def Gc_ScaleOp : Gc_Elementwise<"scale", 1, [Gc_Differentiable, Gc_KeepsMeans]> {
   let summary = "y = factor * x";
@@ -82,6 +83,20 @@ def Gc_GeluGradOp : Gc_Elementwise<"gelu_grad", 40> {
 
     ```mlir
     %dx = gc.gelu_grad %x, %dy : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+    ```
+  }];
+  let arguments = (ins Gc_Value:$input, Gc_Value:$gradient);
+  let results = (outs Gc_Value:$input_gradient);
+}
+
+def Gc_SiluGradOp : Gc_Elementwise<"silu_grad", 20> {
+  let summary = "dx = dy * silu'(x)";
+  let description = [{
+    The adjoint of `gc.silu`, from its input: `silu'(x) = s (1 + x (1 - s))` with `s = 1 / (1 +
+    exp(-x))`.
+
+    ```mlir
+    %dx = gc.silu_grad %x, %dy : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
     ```
   }];
   let arguments = (ins Gc_Value:$input, Gc_Value:$gradient);

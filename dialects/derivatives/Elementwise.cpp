@@ -153,6 +153,16 @@ LogicalResult GeluOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradient
 }
 SavedValues GeluOp::getSavedValues() { return {{0}, {}}; }
 
+// y = x s with s = 1 / (1 + exp(-x)), s' = s (1 - s):  dx = dy (s + x s (1 - s))
+LogicalResult SiluOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
+                                   const llvm::SmallBitVector &needed,
+                                   adjoint::Gradients &gradients) {
+  if (needed[0])
+    gradients[0] = SiluGradOp::create(builder, getLoc(), getType(), getInput(), resultGradients[0]);
+  return success();
+}
+SavedValues SiluOp::getSavedValues() { return {{0}, {}}; }
+
 // y = factor x:  dx = factor dy
 LogicalResult ScaleOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
                                     const llvm::SmallBitVector &needed,

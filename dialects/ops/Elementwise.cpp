@@ -35,6 +35,8 @@ GC_SCALAR(
                       x[0], f.constant(0)),
              x[0]))
 GC_SCALAR(GeluOp, f.mul(x[0], f.normalCdf(x[0])))
+// Not x times a sigmoid: where exp(-x) overflows, x / infinity is the right zero.
+GC_SCALAR(SiluOp, f.div(x[0], f.add(f.constant(1), f.exp(f.neg(x[0])))))
 GC_SCALAR(ScaleOp, f.mul(x[0], f.constant(getFactor().convertToFloat())))
 GC_SCALAR(ReluGradOp, f.select(f.positive(x[0]), x[1], f.constant(0)))
 GC_SCALAR(BiasOp, f.add(x[0], x[1]))
@@ -50,6 +52,15 @@ void GeluGradOp::emitScalar(OpBuilder &builder, Location loc, ValueRange x,
   Value density = f.mul(f.exp(f.mul(f.mul(x[0], x[0]), f.constant(-0.5))),
                         f.constant(0.39894228040143268)); // 1 / sqrt(2 pi)
   results.push_back(f.mul(x[1], f.add(f.normalCdf(x[0]), f.mul(x[0], density))));
+}
+
+void SiluGradOp::emitScalar(OpBuilder &builder, Location loc, ValueRange x,
+                            SmallVectorImpl<Value> &results) {
+  Formula f{builder, loc, x[0].getType()};
+  Value one = f.constant(1);
+  Value sigmoid = f.div(one, f.add(one, f.exp(f.neg(x[0]))));
+  Value slope = f.mul(sigmoid, f.add(one, f.mul(x[0], f.sub(one, sigmoid))));
+  results.push_back(f.mul(x[1], slope));
 }
 
 void BatchNormGradParamsOp::emitScalar(OpBuilder &builder, Location loc, ValueRange x,

@@ -60,6 +60,10 @@ func.func @elementwise(%x: tensor<8x4xf32>, %b: tensor<4xf32>) -> tensor<8x4xf32
   %13 = gc.relu_grad %12, %x : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
   // CHECK: gc.gelu_grad
   %14 = gc.gelu_grad %13, %x : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK: gc.silu
+  %silu = gc.silu %14 : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK: gc.silu_grad
+  %silu_grad = gc.silu_grad %silu, %x : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
   // CHECK: gc.bias
   %15 = gc.bias %14, %b : (tensor<8x4xf32>, tensor<4xf32>) -> tensor<8x4xf32>
   // CHECK: gc.broadcast %{{.*}} {dimensions = array<i64: 1>}

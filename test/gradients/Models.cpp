@@ -46,6 +46,7 @@ static std::vector<Model> elementwise() {
       unary("sigmoid"),
       unary("relu"),
       unary("gelu", -2, 2),
+      unary("silu", -2, 2),
       {"scale",
        {{"x", "3x5"}},
        "%y = gc.scale %x {factor = 0.3 : f32} : (tensor<3x5xf32>) -> tensor<3x5xf32>",

@@ -9,6 +9,7 @@ using namespace mlir;
 namespace gc::reference {
 namespace {
 
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 double normalCdf(double x) { return 0.5 * (1 + std::erf(x / std::sqrt(2.0))); }
 double normalDensity(double x) { return std::exp(-x * x / 2) / std::sqrt(2 * M_PI); }
 
@@ -56,6 +57,7 @@ bool evaluateElementwise(Operation *op, Operands x, Results y) {
       .Case([&](SigmoidOp) { return unary([](double a) { return 1 / (1 + std::exp(-a)); }); })
       .Case([&](ReluOp) { return unary([](double a) { return a > 0 ? a : 0; }); })
       .Case([&](GeluOp) { return unary([](double a) { return a * normalCdf(a); }); })
+      .Case([&](SiluOp) { return unary([](double a) { return a * sigmoid(a); }); })
       .Case([&](ScaleOp o) {
         double factor = number(o.getFactor());
         return unary([&](double a) { return factor * a; });
@@ -66,6 +68,11 @@ bool evaluateElementwise(Operation *op, Operands x, Results y) {
       .Case([&](GeluGradOp) {
         return binary(
             [](double a, double dy) { return dy * (normalCdf(a) + a * normalDensity(a)); });
+      })
+      .Case([&](SiluGradOp) {
+        return binary([](double a, double dy) {
+          return dy * (sigmoid(a) + a * sigmoid(a) * (1 - sigmoid(a)));
+        });
       })
       .Case([&](BiasOp) {
         int64_t channels = x[1].size();
