@@ -98,8 +98,9 @@ def Gc_SgdOp : Gc_UpdateOp<"sgd"> {
   let summary = "stochastic gradient descent, as torch.optim.SGD";
   let description = [{
     `g += weight_decay * p`; with momentum `v = momentum * v + (1 - dampening) * g` (in the first step
-    `v = g`) and `g = nesterov ? g + momentum * v : v`; `p -= lr * g`. `velocity` and `generator` (for
-    the step count) are there with momentum.
+    `v = g`) and `g = nesterov ? g + momentum * v : v`; `p -= lr * g`. With momentum, `velocity` is
+    its variable, and `coefficients` are those of `gc.optimizer_coefficients` in mode `momentum`. Without
+    it neither is there.
 
     ```mlir
     gc.sgd @"fc.weight", %dw {lr = 0.001 : f32} : (tensor<10x32xf32>) -> ()
@@ -164,16 +165,14 @@ def Gc_CoefficientsOp : Gc_PureOp<"optimizer_coefficients", [
     InferTypeOpAdaptor]> {
   let summary = "what an update needs of the step count";
   let description = [{
-    From the generator's (seed, step), with t = step + 1: (lr / (1 - beta1^t), 1 / sqrt(1 - beta2^t)),
-    computed in f64. With beta1 = beta2 = 0 the second is replaced by 1 in the first step and 0 after
-    (momentum's first step); see `mode`.
+    Two numbers that follow from the generator's (seed, step). Mode `adam`, with t = step + 1: (lr / (1 -
+    beta1^t), 1 / sqrt(1 - beta2^t)), computed in f64. Mode `momentum`: (beta1, 1 - beta2), where beta1 is
+    the momentum and beta2 the dampening; (0, 1) in the first step.
 
     ```mlir
     %c = gc.optimizer_coefficients %g mode = adam {lr = 0.001 : f32, beta1 = 0.9 : f32, beta2 = 0.999 : f32} : (tensor<2xi64>) -> tensor<2xf32>
     %c = gc.optimizer_coefficients %g mode = momentum {lr = 0.1 : f32, beta1 = 0.9 : f32, beta2 = 0.0 : f32} : (tensor<2xi64>) -> tensor<2xf32>
     ```
-    Mode `momentum` gives (beta1, 1 - dampening) except in the first step, where it gives (0, 1);
-    there beta2 holds the dampening.
   }];
   let arguments = (ins Gc_Generator:$generator, Gc_CoefficientsMode:$mode, Gc_NotNegative:$lr,
       Gc_Finite:$beta1, Gc_Finite:$beta2);
