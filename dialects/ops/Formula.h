@@ -8,6 +8,9 @@ namespace gc {
 
 /// Writes formulas on values of type `type` with arith and math ops, without fast-math flags.
 struct Formula {
+  Formula(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type type)
+      : b(builder), loc(loc), type(type) {}
+
   mlir::OpBuilder &b;
   mlir::Location loc;
   mlir::Type type;

@@ -151,7 +151,7 @@ private:
     case plan::Activation_Relu:
       return k.larger(x, k.f32(0));
     case plan::Activation_Gelu:
-      return x * k.wrap(Formula{k.builder, k.location}.normalCdf(x));
+      return x * k.wrap(Formula(k.builder, k.location, Value(x).getType()).normalCdf(x));
     }
     llvm_unreachable("all activations are handled");
   }
