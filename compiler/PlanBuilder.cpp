@@ -118,7 +118,7 @@ private:
     auto add = [&](StringRef name, Type type, InitAttr init, plan::VariableRole role) {
       auto v = std::make_unique<plan::VariableT>();
       variableNumbers[name] = plan.variables.size();
-      if (name == kWindowScale)
+      if (name == kWindowScale && role == plan::VariableRole_Accumulator)
         plan.window_scale = static_cast<int>(plan.variables.size());
       v->name = name.str();
       v->buffer = memory.variables.lookup(name);

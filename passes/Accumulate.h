@@ -11,7 +11,7 @@ namespace gc {
 inline constexpr llvm::StringLiteral kMixesSamplesAttr = "gc.mixes_samples";
 
 /// The variable by which gradients are scaled besides 1 / K: whoever runs fewer micro-batches
-/// before an update sets it to K / their number. The runtime knows it by this name.
+/// before an update sets it to K / their number. PlanBuilder records it as Plan.window_scale.
 inline constexpr llvm::StringLiteral kWindowScale = "window_scale";
 
 /// Rewrites @train, and @evaluate where there is one, for a `microBatches`-th of the batch, with

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/cuda/library/GraphJson.h"
 #include "compiler/cuda/library/cudnn/EngineChoice.h"
+#include "runtime/plan/ExitCode.h"
 #include <cstdio>
 #include <iostream>
 #include <unistd.h>
@@ -65,7 +66,7 @@ int main() {
   // What the library prints must not get among the answers.
   FILE *answers = fdopen(dup(STDOUT_FILENO), "w");
   if (!answers || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
-    return 2;
+    return gc::exits::RunFailed;
   std::optional<Descriptor> device;
   PlannerOptions options;
   for (std::string line; std::getline(std::cin, line);) {
