@@ -52,14 +52,6 @@ struct DataSource {
   bool endless = false;          // synthetic: an epoch has no meaning
 };
 
-/// Opens what `--data` names: synthetic, fashion-mnist, mnist:DIR, cifar10:DIR, FILE.safetensors.
-/// Named data sets are looked for below $GC_DATASETS, else where Debian's packages put them. Errors
-/// (bad input) name the file, what is wrong with it, and the package or flag to use.
-Result<DataSource> openData(const std::string &spec, const ModelInput &input, uint64_t seed);
-
-/// The files that openData() would read, as far as they exist.
-std::vector<std::string> dataFiles(const std::string &spec);
-
 } // namespace gc::runtime
 
 #endif // GC_RUNTIME_DATA_DATASET_H

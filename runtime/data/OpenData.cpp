@@ -1,6 +1,7 @@
+#include "runtime/data/OpenData.h"
+
 #include "runtime/data/BatchFile.h"
 #include "runtime/data/ByteImages.h"
-#include "runtime/data/Dataset.h"
 #include "runtime/data/Fingerprint.h"
 #include "runtime/data/ImageDataset.h"
 #include "runtime/data/Synthetic.h"

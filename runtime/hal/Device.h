@@ -159,12 +159,6 @@ struct DeviceOptions {
   int ordinal = 0; ///< of several devices of the same kind
 };
 
-/// Makes a device by name: "cpu", "null", or "NAME:N". A name that is not built in is looked for as
-/// a plugin, libgc-device-NAME.so, which exports `gcCreateDevice`: in ../lib/gc of the executable's
-/// folder, then where the system's loader looks. An unknown or missing device is an error of class
-/// Device.
-Result<std::unique_ptr<Device>> createDevice(const std::string &name, DeviceOptions options = {});
-
 /// What a plugin exports, as extern "C". Returns null and fills `error` on failure; the caller owns
 /// the device.
 using CreateDeviceFunction = Device *(*)(const DeviceOptions *options, Error *error);

@@ -1,4 +1,5 @@
-#include "runtime/hal/Device.h"
+#include "runtime/hal/Registry.h"
+
 #include "runtime/hal/cpu/CpuDevice.h"
 #include "runtime/hal/null/NullDevice.h"
 

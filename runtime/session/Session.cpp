@@ -1,5 +1,6 @@
 #include "runtime/session/Session.h"
 
+#include "runtime/hal/Registry.h"
 #include "runtime/plan/Metrics.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
+#include "runtime/trainer/PlanInputs.h"
+
 #include "runtime/plan/Metrics.h"
-#include "runtime/trainer/Trainer.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/trainer/TrainPlan.h"
+#include "runtime/trainer/TrainOn.h"
 
 #include "runtime/nvml/NvmlSampler.h"
 #include "runtime/process/Interrupt.h"

@@ -1,4 +1,6 @@
 #include "runtime/trainer/TrainPlan.h"
+#include "runtime/data/OpenData.h"
+#include "runtime/trainer/TrainOn.h"
 
 #include "runtime/plan/PlanFile.h"
 #include "runtime/trainer/PlanFacts.h"

@@ -40,10 +40,6 @@ Result<void> trainPlan(const PlanFile &plan, const TrainOptions &options);
 /// The same for callers that look at the report themselves.
 Result<void> trainPlan(const PlanFile &plan, const TrainOptions &options, TrainingReport &report);
 
-/// The same on any executor, which the caller has made after opening the data.
-Result<void> trainOn(StepExecutor &executor, const PlanInputs &inputs, const DataSource &data,
-                     const TrainOptions &options, TrainingReport &report);
-
 } // namespace gc::runtime
 
 #endif // GC_RUNTIME_TRAINER_TRAINPLAN_H

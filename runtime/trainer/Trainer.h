@@ -6,6 +6,7 @@
 #include "runtime/data/Dataset.h"
 #include "runtime/data/Loader.h"
 #include "runtime/report/TrainingReport.h"
+#include "runtime/trainer/PlanInputs.h"
 #include "runtime/trainer/Progress.h"
 #include "runtime/trainer/StepExecutor.h"
 #include "runtime/weights/Checkpoint.h"
@@ -15,17 +16,6 @@
 #include <span>
 
 namespace gc::runtime {
-
-/// The model's image and label inputs, read from the plan.
-struct PlanInputs {
-  size_t image = 0, label = 0; // indices of Plan.inputs
-  size_t slots = 0;
-  int64_t microBatch = 0;
-  LabelType labelType = LabelType::I64;
-  ModelInput model;
-};
-/// Fails (bad input) where the plan's inputs are not `image` (f32) and `label` (integers).
-Result<PlanInputs> findPlanInputs(const plan::Plan &plan);
 
 struct TrainingSchedule {
   std::optional<uint64_t> epochs, steps; // totals since the beginning of training, also on resume

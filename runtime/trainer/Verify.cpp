@@ -1,5 +1,6 @@
 #include "runtime/trainer/Verify.h"
 
+#include "runtime/data/OpenData.h"
 #include "runtime/plan/GradientCopies.h"
 #include "runtime/report/Sizes.h"
 #include "runtime/trainer/PlanFacts.h"

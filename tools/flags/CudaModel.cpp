@@ -1,5 +1,6 @@
 #include "tools/flags/CudaModel.h"
 
+#include "runtime/hal/Registry.h"
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 

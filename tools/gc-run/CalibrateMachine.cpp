@@ -1,7 +1,7 @@
 #include "tools/gc-run/CalibrateMachine.h"
 
 #include "compiler/Calibrate.h"
-#include "runtime/hal/Device.h"
+#include "runtime/hal/Registry.h"
 #include "runtime/plan/PlanFile.h"
 #include "runtime/process/AtomicFile.h"
 #include "runtime/process/Interrupt.h"

@@ -1,6 +1,6 @@
 #include "tools/gc-run/SelfTest.h"
 
-#include "runtime/hal/Device.h"
+#include "runtime/hal/Registry.h"
 #include "runtime/hal/conformance/Conformance.h"
 
 #include "tools/selftest/CudaSelfTest.h"

@@ -1,5 +1,6 @@
 #include "tools/selftest/CudaSelfTest.h"
 
+#include "runtime/hal/Registry.h"
 #include "runtime/hal/conformance/Conformance.h"
 #include "runtime/nvml/NvmlSampler.h"
 #include "runtime/process/AtomicFile.h"

@@ -1,6 +1,7 @@
 #include "tools/selftest/PlanStepper.h"
 
 #include "compiler/PlanAccess.h"
+#include "runtime/hal/Registry.h"
 #include "runtime/weights/Initializer.h"
 #include "runtime/weights/VariableStore.h"
 

@@ -1,4 +1,5 @@
 // Everything else that a device does: kernels, fill, copy, slots, and refusing what is wrong.
+#include "runtime/hal/Registry.h"
 #include "runtime/hal/conformance/Runner.h"
 
 #include <algorithm>

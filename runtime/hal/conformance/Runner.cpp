@@ -1,5 +1,6 @@
 #include "runtime/hal/conformance/Runner.h"
 
+#include "runtime/hal/Registry.h"
 #include <algorithm>
 #include <cmath>
 

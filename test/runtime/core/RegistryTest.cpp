@@ -1,4 +1,4 @@
-#include "runtime/hal/Device.h"
+#include "runtime/hal/Registry.h"
 #include "runtime/hal/conformance/SmallPlan.h"
 #include "runtime/hal/null/NullDevice.h"
 

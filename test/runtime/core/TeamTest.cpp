@@ -1,6 +1,6 @@
 // OpenMP gives teams of another size than planned: nothing may be computed then.
 #include "runtime/hal/cpu/library/Team.h"
-#include "runtime/hal/Device.h"
+#include "runtime/hal/Registry.h"
 #include "runtime/hal/cpu/library/Library.h"
 
 #include <gtest/gtest.h>

@@ -2,6 +2,7 @@
 #include "runtime/data/ByteImages.h"
 #include "runtime/data/Dataset.h"
 #include "runtime/data/ImageDataset.h"
+#include "runtime/data/OpenData.h"
 #include "runtime/data/Resize.h"
 #include "test/runtime/io/TestFiles.h"
 

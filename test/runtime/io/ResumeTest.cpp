@@ -1,5 +1,6 @@
 // What a checkpoint may claim, and by what data is known again.
 #include "runtime/trainer/Resume.h"
+#include "runtime/data/OpenData.h"
 
 #include "runtime/data/Dataset.h"
 #include "test/runtime/io/TestFiles.h"

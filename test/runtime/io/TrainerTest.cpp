@@ -1,5 +1,6 @@
 // The training loop on an executor of the test's own: what it does with data, metrics, interrupts
 // and failures, without a device.
+#include "runtime/trainer/TrainOn.h"
 #include "runtime/trainer/TrainPlan.h"
 
 #include "runtime/plan/Plan_generated.h"

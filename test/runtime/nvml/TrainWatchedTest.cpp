@@ -1,6 +1,8 @@
 // Whole runs of a device that NVML knows (or should know): every file that a run writes says what
 // was seen or why nothing was, and training never depends on it.
+#include "runtime/data/OpenData.h"
 #include "runtime/trainer/SessionExecutor.h"
+#include "runtime/trainer/TrainOn.h"
 #include "runtime/trainer/TrainPlan.h"
 #include "test/runtime/io/CopyingPlan.h"
 #include "test/runtime/io/TestFiles.h"
