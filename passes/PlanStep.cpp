@@ -70,16 +70,24 @@ FailureOr<StepDecision> choose(func::FuncOp train, std::vector<StepCandidate> &c
   return decision;
 }
 
-struct PlanStepPass : impl::PlanStepPassBase<PlanStepPass> {
-  using PlanStepPassBase::PlanStepPassBase;
+// What both passes do with their options; `Base` is what TableGen made of them.
+template <typename Base> struct WishingPass : Base {
+  using Base::Base;
 
   LogicalResult initializeOptions(StringRef options,
                                   function_ref<LogicalResult(const Twine &)> error) override {
     if (failed(Pass::initializeOptions(options, error)))
       return failure();
-    std::string ignored = ignoredByPolicy(policy, budget.hasValue(), checkpoints.hasValue());
+    std::string ignored =
+        ignoredByPolicy(this->policy, this->budget.hasValue(), this->checkpoints.hasValue());
     return ignored.empty() ? success() : error(ignored);
   }
+
+  bool missed = false; // whether it failed because the budget cannot be met
+};
+
+struct PlanStepPass : WishingPass<impl::PlanStepPassBase<PlanStepPass>> {
+  using WishingPass::WishingPass;
 
   void runOnOperation() override {
     if (failed(planStep()))
@@ -111,20 +119,10 @@ struct PlanStepPass : impl::PlanStepPassBase<PlanStepPass> {
     annotate(module, *placed);
     return success();
   }
-
-  bool missed = false; // whether it failed because the budget cannot be met
 };
 
-struct RematerializePass : impl::RematerializePassBase<RematerializePass> {
-  using RematerializePassBase::RematerializePassBase;
-
-  LogicalResult initializeOptions(StringRef options,
-                                  function_ref<LogicalResult(const Twine &)> error) override {
-    if (failed(Pass::initializeOptions(options, error)))
-      return failure();
-    std::string ignored = ignoredByPolicy(policy, budget.hasValue(), checkpoints.hasValue());
-    return ignored.empty() ? success() : error(ignored);
-  }
+struct RematerializePass : WishingPass<impl::RematerializePassBase<RematerializePass>> {
+  using WishingPass::WishingPass;
 
   void runOnOperation() override {
     if (policy == "none")
@@ -152,8 +150,6 @@ struct RematerializePass : impl::RematerializePassBase<RematerializePass> {
     applyRematerialization(candidates.front().plans.function(), decision->plan);
     return success();
   }
-
-  bool missed = false; // whether it failed because the budget cannot be met
 };
 
 } // namespace

@@ -47,6 +47,19 @@ static json monitorJson(const MonitorSummary &monitor) {
           {"samples", {{"seconds", seconds}, {"rss_bytes", memory}, {"cpus", cpus}}}};
 }
 
+json plannedMemoryJson(const MemoryReport &m) {
+  return {{"predicted_peak_bytes", m.arenaBytes},
+          {"lower_bound_bytes", m.planned.lower_bound},
+          {"weights_bytes", m.planned.weights},
+          {"gradients_bytes", m.planned.gradients},
+          {"optimizer_bytes", m.planned.optimizer},
+          {"activations_bytes", m.planned.activations},
+          {"workspace_bytes", m.planned.workspace},
+          {"input_bytes", m.planned.input},
+          {"fragmentation_bytes", m.planned.fragmentation},
+          {"arena_bytes", m.arenaBytes}};
+}
+
 std::string reportJson(const TrainingReport &r) {
   json out;
   out["model"] = r.model;
@@ -67,22 +80,13 @@ std::string reportJson(const TrainingReport &r) {
   out["samples_per_second"] = r.samplesPerSecond();
   out["compile_seconds"] = r.compileSeconds;
   const MemoryReport &m = r.memory;
-  out["memory"] = {{"predicted_peak_bytes", m.arenaBytes},
-                   {"measured_peak_bytes", m.measured.peakBytes},
-                   {"lower_bound_bytes", m.planned.lower_bound},
-                   {"weights_bytes", m.planned.weights},
-                   {"gradients_bytes", m.planned.gradients},
-                   {"optimizer_bytes", m.planned.optimizer},
-                   {"activations_bytes", m.planned.activations},
-                   {"workspace_bytes", m.planned.workspace},
-                   {"input_bytes", m.planned.input},
-                   {"fragmentation_bytes", m.planned.fragmentation},
-                   {"arena_bytes", m.arenaBytes},
-                   {"allocations_in_step", m.measured.allocationsInStep},
-                   {"library_bytes", m.measured.libraryBytes},
-                   {"process_rss_before_bytes", m.measured.rssBeforeBytes},
-                   {"process_rss_peak_bytes", m.measured.rssPeakBytes},
-                   {"device", m.device ? deviceMemoryJson(*m.device) : json(nullptr)}};
+  out["memory"] = plannedMemoryJson(m);
+  out["memory"].update({{"measured_peak_bytes", m.measured.peakBytes},
+                        {"allocations_in_step", m.measured.allocationsInStep},
+                        {"library_bytes", m.measured.libraryBytes},
+                        {"process_rss_before_bytes", m.measured.rssBeforeBytes},
+                        {"process_rss_peak_bytes", m.measured.rssPeakBytes},
+                        {"device", m.device ? deviceMemoryJson(*m.device) : json(nullptr)}});
   const RematReport &remat = r.remat;
   out["remat"] = {{"policy", remat.policy},
                   {"budget_bytes", orNull(remat.budgetBytes)},

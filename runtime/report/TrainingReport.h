@@ -10,6 +10,7 @@
 #include "runtime/report/DeviceReport.h"
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -68,6 +69,10 @@ struct TrainingReport {
   /// Of the median step; 0 where no step was run.
   double samplesPerSecond() const;
 };
+
+/// {predicted_peak_bytes, lower_bound_bytes, weights_bytes, …, arena_bytes}: what the plan says of
+/// memory, for this report and the compiler's.
+nlohmann::ordered_json plannedMemoryJson(const MemoryReport &memory);
 
 std::string reportJson(const TrainingReport &report);
 /// Atomic.

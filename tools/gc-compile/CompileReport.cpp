@@ -122,17 +122,8 @@ std::string reportJson(const PlanFile &file, const CompileReport &report) {
   out["micro_batches"] = facts.microBatches;
   out["parameters"] = facts.parameters;
   out["compile_seconds"] = report.seconds;
-  out["memory"] = {{"predicted_peak_bytes", m.arenaBytes},
-                   {"lower_bound_bytes", m.planned.lower_bound},
-                   {"gap", gapOf(m)},
-                   {"weights_bytes", m.planned.weights},
-                   {"gradients_bytes", m.planned.gradients},
-                   {"optimizer_bytes", m.planned.optimizer},
-                   {"activations_bytes", m.planned.activations},
-                   {"workspace_bytes", m.planned.workspace},
-                   {"input_bytes", m.planned.input},
-                   {"fragmentation_bytes", m.planned.fragmentation},
-                   {"arena_bytes", m.arenaBytes}};
+  out["memory"] = plannedMemoryJson(m);
+  out["memory"]["gap"] = gapOf(m);
   out["remat"] = {{"policy", facts.remat.policy},
                   {"retained", facts.remat.retained},
                   {"recomputed", facts.remat.recomputed},
