@@ -104,11 +104,11 @@ private:
       return function.emitError() << "unknown command list '" << list.getValue() << "'";
     if (failed(checkUpdates(function)))
       return failure();
-    PlannedFunction planned{function, list.str(), {}, {}};
+    PlannedFunction planned{function, list.str()};
     for (BlockArgument argument : function.getArguments())
       planned.buffers[argument] = inputBuffer(function, argument);
     analysed.emplace_back(std::move(planned), Liveness(function));
-    plan.functions.push_back({function, list.str(), {}, {}});
+    plan.functions.push_back({function, list.str()});
     return success();
   }
 

@@ -26,8 +26,8 @@ inline constexpr llvm::StringLiteral commandLists[] = {"micro_batch", "step", "e
 struct PlannedFunction {
   mlir::func::FuncOp function;
   std::string list;
-  llvm::DenseMap<mlir::Value, unsigned> buffers;
-  llvm::DenseMap<mlir::Operation *, unsigned> workspaces;
+  llvm::DenseMap<mlir::Value, unsigned> buffers{};
+  llvm::DenseMap<mlir::Operation *, unsigned> workspaces{};
 };
 
 struct MemoryPlan {

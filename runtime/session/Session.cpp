@@ -16,42 +16,38 @@ double seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// One command list: its command buffers (one per slot, or one) and what profiling gathered.
-struct List {
-  const char *name = "";
-  const gc::plan::CommandList *commands = nullptr;
-  std::vector<std::unique_ptr<hal::CommandBuffer>> buffers;
-  std::vector<hal::CommandTime> times; // sized before the first step
-  std::vector<hal::Readback> results;
-  std::vector<CommandTime> profile;
-  std::vector<float> recent; // kProfiledExecutions times of each command, in turn
-  std::vector<std::string> implementations;
-
-  double median(size_t command) const {
-    auto first = recent.begin() + static_cast<ptrdiff_t>(command * kProfiledExecutions);
-    auto count = std::min<uint64_t>(profile[command].executions, kProfiledExecutions);
-    if (count == 0)
-      return 0;
-    std::vector<float> times(first, first + static_cast<ptrdiff_t>(count));
-    std::sort(times.begin(), times.end());
-    return (times[(count - 1) / 2] + times[count / 2]) / 2;
-  }
-};
-
-} // namespace
-
-namespace {
-
-/// One slot of all inputs on its way to the device.
-struct Slot {
-  std::unique_ptr<hal::Event> uploaded; ///< the copy to the device
-  std::unique_ptr<hal::Event> read;     ///< the last micro-batch that read it
-  bool fresh = false;                   ///< uploaded since then
-};
-
 } // namespace
 
 struct Session::State {
+  /// One command list: its command buffers (one per slot, or one) and what profiling gathered.
+  struct List {
+    const char *name = "";
+    const gc::plan::CommandList *commands = nullptr;
+    std::vector<std::unique_ptr<hal::CommandBuffer>> buffers;
+    std::vector<hal::CommandTime> times; // sized before the first step
+    std::vector<hal::Readback> results;
+    std::vector<CommandTime> profile;
+    std::vector<float> recent; // kProfiledExecutions times of each command, in turn
+    std::vector<std::string> implementations;
+
+    double median(size_t command) const {
+      auto first = recent.begin() + static_cast<ptrdiff_t>(command * kProfiledExecutions);
+      auto count = std::min<uint64_t>(profile[command].executions, kProfiledExecutions);
+      if (count == 0)
+        return 0;
+      std::vector<float> times(first, first + static_cast<ptrdiff_t>(count));
+      std::sort(times.begin(), times.end());
+      return (times[(count - 1) / 2] + times[count / 2]) / 2;
+    }
+  };
+
+  /// One slot of all inputs on its way to the device.
+  struct Slot {
+    std::unique_ptr<hal::Event> uploaded; ///< the copy to the device
+    std::unique_ptr<hal::Event> read;     ///< the last micro-batch that read it
+    bool fresh = false;                   ///< uploaded since then
+  };
+
   const PlanFile *plan = nullptr;
   SessionOptions options;
   // Destroyed in reverse: command buffers, staging, arena, executable, device.
@@ -442,7 +438,7 @@ double Session::secondsSinceBegin() const { return seconds() - state_->began; }
 
 std::vector<CommandTime> Session::profile() const {
   std::vector<CommandTime> all;
-  for (const List *list : {&state_->once, &state_->microBatch, &state_->step, &state_->evaluate})
+  for (const State::List *list : {&state_->once, &state_->microBatch, &state_->step, &state_->evaluate})
     for (size_t i = 0; i < list->profile.size(); ++i) {
       all.push_back(list->profile[i]);
       all.back().medianSeconds = list->median(i);
@@ -452,7 +448,7 @@ std::vector<CommandTime> Session::profile() const {
 
 std::vector<std::string> Session::describe(std::string_view name) const {
   std::vector<std::string> lines;
-  for (const List *list : {&state_->once, &state_->microBatch, &state_->step, &state_->evaluate})
+  for (const State::List *list : {&state_->once, &state_->microBatch, &state_->step, &state_->evaluate})
     if (name == list->name && !list->buffers.empty())
       for (size_t i = 0; i < list->buffers[0]->size(); ++i)
         lines.push_back(list->buffers[0]->describe(i));

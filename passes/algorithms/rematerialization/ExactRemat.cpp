@@ -228,11 +228,14 @@ private:
         if (int index = std::countr_zero(rest); mayGo(index, step.from.done))
           candidates.push_back({alignedBytes(graph.values[values[index]].bytes), index});
     std::sort(candidates.rbegin(), candidates.rend());
+    freeable.assign(candidates.size() + 1, 0);
+    for (size_t i = candidates.size(); i-- > 0;)
+      freeable[i] = freeable[i + 1] + candidates[i].first;
     choose(step, overwritten, 0, excess);
   }
 
   // Adds candidates, by falling size, until `excess` is freed: without its last, smallest member a
-  // set would free too little, so it is minimal.
+  // set would free too little, so it is minimal. It stops where all that are left are not enough.
   void choose(const Step &step, uint64_t gone, size_t next, int64_t excess) {
     if (excess <= 0) {
       uint64_t alive = (step.from.alive & ~gone) | step.made;
@@ -243,7 +246,7 @@ private:
       ++ways;
       return;
     }
-    for (size_t i = next; i < candidates.size() && looked() <= limit; ++i)
+    for (size_t i = next; freeable[i] >= excess && looked() <= limit; ++i)
       choose(step, gone | uint64_t(1) << candidates[i].second, i + 1, excess - candidates[i].first);
   }
 
@@ -284,6 +287,7 @@ private:
   std::vector<int> lastUse;      // for each bit, the last original op that reads its value
   std::vector<uint64_t> reads, wanted; // for each op: what it reads; see the constructor
   std::vector<std::pair<int64_t, int>> candidates; // bytes and bit, to let go
+  std::vector<int64_t> freeable;                   // bytes of the candidates from each on
   std::unordered_map<State, Arrival, StateHash> arrivals;
   using Entry = std::pair<std::pair<double, int>, State>;
   struct Less {
