@@ -7,11 +7,21 @@
 namespace gc {
 
 static MadeTarget makeCudaTarget(mlir::MLIRContext *context, const CompileOptions &options) {
+  std::optional<cuda::DeviceModel> device;
+  std::string reason;
+  if (!options.target.empty()) {
+    if (const cuda::DeviceModel *found = cuda::findDeviceModel(options.target))
+      device = *found;
+  } else if (!options.targetProperties.empty()) {
+    device = cuda::describedDevice(options.targetProperties, reason);
+    if (!device)
+      return {nullptr, exits::Device, "the GPU at hand " + reason + "; say --target"};
+  }
   std::string known;
   for (const cuda::DeviceModel &model : cuda::deviceModels())
-    known += (known.empty() ? "" : ", ") + std::string(model.target) + " (" + model.name + ")";
-  const cuda::DeviceModel *device = cuda::findDeviceModel(options.target);
-  if (options.target.empty())
+    known += (known.empty() ? "" : ", ") + model.target + " (" + model.name + ")";
+  known += "; gc-compile --targets lists cards by name";
+  if (!device && options.target.empty())
     return {nullptr, exits::BadInput, "--device=cuda needs a --target to compile for: " + known};
   if (!device)
     return {nullptr, exits::BadInput,
@@ -23,7 +33,6 @@ static MadeTarget makeCudaTarget(mlir::MLIRContext *context, const CompileOption
   cuda::PlannerOptions planner;
   planner.allowTf32 = options.allowTf32;
   planner.allowNondeterministic = options.allowNondeterministic;
-  std::string reason;
   auto library = cuda::LibraryPlanner::create(*device, planner, reason);
   if (!library && options.cudaLibrary == "cudnn")
     return {nullptr, exits::Device,

@@ -32,6 +32,10 @@ unassembled = os.pathsep.join(folder for folder in config.environment["PATH"].sp
 config.substitutions.append(
     ("%emulated",
      f"env LD_LIBRARY_PATH={emulator} PATH={unassembled} CUDA_HOME= CUDA_PATH="))
+if any(os.path.exists(os.path.join(folder, "ptxas")) for folder in config.environment["PATH"].split(os.pathsep)):
+    config.available_features.add("ptxas")
+if os.path.exists(os.path.join(config.gc_build_dir, "bin", "gc-cudnn-plan")):
+    config.available_features.add("cudnn")
 inputs = os.path.join(config.test_source_root, "tools", "Inputs")
 config.substitutions.append(("%exits", f"{sys.executable} {inputs}/exits.py"))
 config.substitutions.append(("%inputs", inputs))

@@ -10,11 +10,11 @@ using namespace mlir;
 
 namespace gc::cuda {
 
-CudaTarget::CudaTarget(MLIRContext *context, const DeviceModel &device,
+CudaTarget::CudaTarget(MLIRContext *context, DeviceModel device,
                        std::unique_ptr<LibraryPlanner> planner, std::string whyNoLibrary,
                        int threads)
-    : device(device), library(std::move(planner), std::move(whyNoLibrary)), emitter(context),
-      threads(threads) {}
+    : device(std::move(device)), library(std::move(planner), std::move(whyNoLibrary)),
+      emitter(context), threads(threads) {}
 
 //===----------------------------------------------------------------------===//
 // Workspaces
@@ -26,9 +26,13 @@ FailureOr<int64_t> CudaTarget::workspaceBytes(Operation *op, bool lean) {
   const LibraryOp *call = library.find(op, lean);
   if (!call)
     return emitter.workspaceBytes(op);
-  // Generated kernels that run after the library's graph use the same bytes of workspace.
+  // Generated kernels use the same bytes of workspace: those that follow the library's graph, and
+  // those that run instead where it does not restore.
+  FailureOr<int64_t> twin = emitter.workspaceBytes(op);
+  if (failed(twin))
+    return failure();
   int64_t sums = call->needsBiasGradient ? emitter.biasGradientWorkspace(op) : 0;
-  return std::max(call->plan.workspaceBytes, sums);
+  return std::max({call->plan.workspaceBytes, sums, *twin});
 }
 
 bool CudaTarget::prefersAccumulating(Operation *op, AccumulateProductOp accumulating, bool lean) {
@@ -55,6 +59,19 @@ LogicalResult CudaTarget::launch(const KernelLaunch &launch, std::vector<uint32_
   use.seconds +=
       std::max(launch.bytes / device.bytesPerSecond(), launch.flops / device.flopsPerSecond());
   return success();
+}
+
+FailureOr<SmallVector<KernelLaunch>> CudaTarget::twinOf(Operation *op, const LibraryOp &call,
+                                                        const OpBuffers &buffers) {
+  FailureOr<SmallVector<KernelLaunch>> launches = emitter.emit(op, buffers.aliases());
+  if (failed(launches) || !call.needsBiasGradient)
+    return launches;
+  // The sums of the bias's gradient come last, and have commands of their own beside the graph.
+  size_t sums = emitter.emitBiasGradient(op).size();
+  if (launches->size() <= sums)
+    return op->emitOpError("has no generated kernels beside the sums of its bias's gradient");
+  launches->truncate(launches->size() - sums);
+  return launches;
 }
 
 LogicalResult CudaTarget::lowerLibrary(Operation *op, const LibraryOp &call,
@@ -87,6 +104,12 @@ LogicalResult CudaTarget::lowerLibrary(Operation *op, const LibraryOp &call,
   }
   if (call.plan.workspaceBytes > 0)
     command.workspace = buffers.workspace;
+  FailureOr<SmallVector<KernelLaunch>> twin = twinOf(op, call, buffers);
+  if (failed(twin))
+    return failure();
+  for (const KernelLaunch &launch : *twin)
+    command.twin.push_back(
+        std::make_unique<plan::LaunchT>(launchCommand(launch, writer.resolve(launch.buffers))));
   writer.add(std::move(command));
   if (!call.needsBiasGradient)
     return success();
@@ -124,9 +147,13 @@ static void forLaunches(plan::PlanT &plan, llvm::function_ref<void(plan::LaunchT
   for (plan::CommandListT *list :
        {plan.once.get(), plan.micro_batch.get(), plan.step.get(), plan.evaluate.get()})
     if (list)
-      for (auto &command : list->commands)
+      for (auto &command : list->commands) {
         if (plan::LaunchT *launch = command->operation.AsLaunch())
           body(*launch);
+        else if (plan::GraphCallT *call = command->operation.AsGraphCall())
+          for (auto &twin : call->twin)
+            body(*twin);
+      }
 }
 
 static nlohmann::json resourceRow(const KernelResources &resources, int64_t launches,
@@ -161,6 +188,10 @@ LogicalResult CudaTarget::finish(plan::PlanT &plan, const std::string &dumpDirec
   plan.target = std::make_unique<plan::TargetT>();
   plan.target->device = "cuda";
   plan.target->architecture = device.target;
+  plan.target->card = device.name;
+  plan.target->multiprocessors = uint32_t(device.servedMultiprocessors);
+  plan.target->ptx_version = uint32_t(device.ptxVersion());
+  plan.target->cubin_cuda = uint32_t(compiled->assemblerCuda);
   plan.target->library_version = plan.graphs.empty() ? "" : library.version();
 
   nlohmann::json table = nlohmann::json::array();
@@ -174,7 +205,10 @@ LogicalResult CudaTarget::finish(plan::PlanT &plan, const std::string &dumpDirec
   report["cuda"] = {{"target", device.target},
                     {"device", device.name},
                     {"device_memory_bytes", device.memoryBytes},
+                    {"multiprocessors", device.servedMultiprocessors},
                     {"assembler", compiled->assembler},
+                    {"cubin_cuda", compiled->assemblerCuda},
+                    {"ptx_version", device.ptxVersion()},
                     {"library", library.description()},
                     {"no_library_because", library.whyNoLibrary()},
                     {"library_graphs", plan.graphs.size()},

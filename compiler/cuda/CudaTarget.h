@@ -16,7 +16,7 @@ namespace gc::cuda {
 class CudaTarget : public Target {
 public:
   /// `library` may be null: then every op is generated, and `whyNoLibrary` tells reports why.
-  CudaTarget(mlir::MLIRContext *context, const DeviceModel &device,
+  CudaTarget(mlir::MLIRContext *context, DeviceModel device,
              std::unique_ptr<LibraryPlanner> library, std::string whyNoLibrary, int threads);
 
   mlir::FailureOr<int64_t> workspaceBytes(mlir::Operation *op, bool lean) override;
@@ -37,10 +37,13 @@ private:
   };
   mlir::LogicalResult launch(const KernelLaunch &launch, std::vector<uint32_t> buffers,
                              CommandWriter &writer);
+  /// The generated kernels that do what the library's graph does.
+  mlir::FailureOr<llvm::SmallVector<KernelLaunch>>
+  twinOf(mlir::Operation *op, const LibraryOp &call, const OpBuffers &buffers);
   mlir::LogicalResult lowerLibrary(mlir::Operation *op, const LibraryOp &call,
                                    const OpBuffers &buffers, CommandWriter &writer);
 
-  const DeviceModel &device;
+  const DeviceModel device;
   LibraryOps library;
   GridEmitter emitter;
   int threads;

@@ -43,6 +43,7 @@ Status Context::open(int ordinal) {
                        "--device=cpu");
   if (Status fine = d.check(started, "cuInit"); !fine)
     return fine;
+  GC_CUDA(d, cuDriverGetVersion, "", &driverVersion_);
   int count = 0;
   GC_CUDA(d, cuDeviceGetCount, "", &count);
   if (count == 0)
@@ -65,6 +66,7 @@ Status Context::open(int ordinal) {
       {&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR},
       {&bus, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID},
       {&slot, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID},
+      {&multiprocessors_, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT},
       {&sharedPerBlock_, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN}};
   for (auto [value, attribute] : attributes)
     GC_CUDA(d, cuDeviceGetAttribute, "", value, attribute, device_);

@@ -63,6 +63,9 @@ public:
   std::optional<uint64_t> usedBefore() const { return usedBefore_; }
   /// 86 for compute capability 8.6.
   int architecture() const { return architecture_; }
+  /// The newest CUDA that the installed driver serves: 12020 for 12.2.
+  int driverVersion() const { return driverVersion_; }
+  int multiprocessors() const { return multiprocessors_; }
   /// Shared memory that a block may have when asked for.
   int sharedPerBlock() const { return sharedPerBlock_; }
 
@@ -86,7 +89,8 @@ private:
 
   const Driver *driver_ = nullptr;
   CUdevice device_ = 0;
-  int ordinal_ = 0, architecture_ = 0, sharedPerBlock_ = 0;
+  int ordinal_ = 0, architecture_ = 0, driverVersion_ = 0, multiprocessors_ = 0,
+      sharedPerBlock_ = 0;
   std::string name_;
   WatchedDevice watched_;
   std::optional<uint64_t> usedBefore_;

@@ -55,26 +55,24 @@ Status CudaCommandBuffer::recordCommand(const gc::plan::Command &command,
   Step step;
   step.command = &command;
   switch (command.operation_type()) {
-  case Operation_Launch: {
-    const auto &l = *command.operation_as_Launch();
-    if (!modules_ || l.kernel() >= modules_->kernelCount())
-      return badInput("kernel " + std::to_string(l.kernel()) + " is not loaded");
-    const gc::plan::Extent &block = *l.block();
-    if (Status possible =
-            modules_->prepare(l.kernel(), block.x() * block.y() * block.z(), l.shared_bytes());
-        !possible)
-      return possible;
-    step.kernel = l.kernel();
-    step.firstParameter = addresses_.size();
-    addresses_.resize(addresses_.size() + (l.buffers() ? l.buffers()->size() : 0));
+  case Operation_Launch:
+    if (Status added = addLaunch(step, *command.operation_as_Launch()); !added)
+      return added;
     break;
-  }
-  case Operation_GraphCall:
+  case Operation_GraphCall: {
+    const auto &call = *command.operation_as_GraphCall();
     if (!modules_ || !modules_->graphs())
       return badInput("the plan's library graphs are not loaded");
-    if (const auto *scalars = command.operation_as_GraphCall()->scalars())
-      step.scalars.assign(scalars->begin(), scalars->end());
+    if (modules_->usesGraph(call)) {
+      if (call.scalars())
+        step.scalars.assign(call.scalars()->begin(), call.scalars()->end());
+      break;
+    }
+    for (const gc::plan::Launch *launch : *call.twin())
+      if (Status added = addLaunch(step, *launch); !added)
+        return added;
     break;
+  }
   case Operation_Fill:
   case Operation_Copy:
     break;
@@ -83,6 +81,19 @@ Status CudaCommandBuffer::recordCommand(const gc::plan::Command &command,
                        " was compiled for cpu; compile the plan with --device=cuda");
   }
   steps_.push_back(std::move(step));
+  return {};
+}
+
+Status CudaCommandBuffer::addLaunch(Step &step, const gc::plan::Launch &launch) {
+  if (!modules_ || launch.kernel() >= modules_->kernelCount())
+    return badInput("kernel " + std::to_string(launch.kernel()) + " is not loaded");
+  const gc::plan::Extent &block = *launch.block();
+  if (Status possible = modules_->prepare(launch.kernel(), block.x() * block.y() * block.z(),
+                                          launch.shared_bytes());
+      !possible)
+    return possible;
+  step.launches.push_back({&launch, addresses_.size()});
+  addresses_.resize(addresses_.size() + (launch.buffers() ? launch.buffers()->size() : 0));
   return {};
 }
 
@@ -106,6 +117,8 @@ Status CudaCommandBuffer::bind(hal::Arena &arena) {
     if (ready = bindStep(step); !ready)
       break;
   if (ready)
+    ready = warmUp();
+  if (ready)
     ready = capture();
   if (!ready)
     arena_ = nullptr;
@@ -113,13 +126,12 @@ Status CudaCommandBuffer::bind(hal::Arena &arena) {
 }
 
 Status CudaCommandBuffer::bindStep(Step &step) {
-  switch (step.command->operation_type()) {
-  case Operation_Launch: {
-    const auto &l = *step.command->operation_as_Launch();
-    for (uint32_t i = 0; l.buffers() && i < l.buffers()->size(); ++i)
-      addresses_[step.firstParameter + i] = address(l.buffers()->Get(i));
+  for (const KernelCall &call : step.launches)
+    for (uint32_t i = 0; call.launch->buffers() && i < call.launch->buffers()->size(); ++i)
+      addresses_[call.firstParameter + i] = address(call.launch->buffers()->Get(i));
+  if (!step.launches.empty())
     return {};
-  }
+  switch (step.command->operation_type()) {
   case Operation_GraphCall:
     return bindGraphCall(step, *step.command->operation_as_GraphCall());
   case Operation_Fill: {
@@ -159,6 +171,21 @@ Status CudaCommandBuffer::bindGraphCall(Step &step, const gc::plan::GraphCall &c
   return {};
 }
 
+Status CudaCommandBuffer::warmUp() {
+  bool wrote = false;
+  for (const Step &step : steps_) {
+    const auto *call = step.command->operation_as_GraphCall();
+    if (!call || !step.launches.empty())
+      continue;
+    auto executed = modules_->graphs()->warmUp(call->graph(), step.pack, subjectOf(step));
+    if (!executed)
+      return executed.error();
+    wrote |= *executed;
+  }
+  // What the graphs wrote is gone again: the arena was all zeros.
+  return wrote ? arena_->clear() : Status();
+}
+
 Status CudaCommandBuffer::capture() {
   graph_ = {};
   if (steps_.empty())
@@ -185,15 +212,15 @@ Status CudaCommandBuffer::capture() {
 
 Status CudaCommandBuffer::enqueue(const Step &step) {
   const Driver &d = context_.driver();
-  switch (step.command->operation_type()) {
-  case Operation_Launch: {
-    const auto &l = *step.command->operation_as_Launch();
-    const gc::plan::Extent &grid = *l.grid(), &block = *l.block();
-    GC_CUDA(d, cuLaunchKernel, subjectOf(step), modules_->function(step.kernel), grid.x(), grid.y(),
-            grid.z(), block.x(), block.y(), block.z(), l.shared_bytes(), context_.compute(),
-            parameters_.data() + step.firstParameter, nullptr);
-    return {};
+  for (const KernelCall &call : step.launches) {
+    const gc::plan::Extent &grid = *call.launch->grid(), &block = *call.launch->block();
+    GC_CUDA(d, cuLaunchKernel, subjectOf(step), modules_->function(call.launch->kernel()), grid.x(),
+            grid.y(), grid.z(), block.x(), block.y(), block.z(), call.launch->shared_bytes(),
+            context_.compute(), parameters_.data() + call.firstParameter, nullptr);
   }
+  if (!step.launches.empty())
+    return {};
+  switch (step.command->operation_type()) {
   case Operation_GraphCall:
     return modules_->graphs()->execute(step.command->operation_as_GraphCall()->graph(), step.pack,
                                        subjectOf(step));
@@ -262,19 +289,26 @@ Status CudaCommandBuffer::launchEach(std::span<hal::CommandTime> times) {
   return {};
 }
 
+std::string CudaCommandBuffer::kernelNames(const Step &step) const {
+  std::string names;
+  for (const KernelCall &call : step.launches)
+    names += (names.empty() ? "kernel " : ", ") + modules_->kernelName(call.launch->kernel());
+  return names;
+}
+
 std::string CudaCommandBuffer::subjectOf(const Step &step) const {
   std::string text = step.command->name()->str();
-  if (step.command->operation_type() == Operation_Launch)
-    text += " (kernel " + modules_->kernelName(step.kernel) + ")";
-  if (const auto *call = step.command->operation_as_GraphCall())
+  if (!step.launches.empty())
+    text += " (" + kernelNames(step) + ")";
+  else if (const auto *call = step.command->operation_as_GraphCall())
     text += " (cuDNN graph " + modules_->graphs()->name(call->graph()) + ")";
   return text;
 }
 
 std::string CudaCommandBuffer::implementation(size_t index) const {
   const Step &step = steps_[index];
-  if (step.command->operation_type() == Operation_Launch)
-    return "kernel " + modules_->kernelName(step.kernel);
+  if (!step.launches.empty())
+    return kernelNames(step);
   if (const auto *call = step.command->operation_as_GraphCall())
     return "cuDNN " + modules_->graphs()->name(call->graph());
   return gc::plan::EnumNameOperation(step.command->operation_type());

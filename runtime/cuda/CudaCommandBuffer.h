@@ -28,10 +28,13 @@ public:
   Status launchEach(std::span<hal::CommandTime> times);
 
 private:
+  struct KernelCall {
+    const gc::plan::Launch *launch = nullptr;
+    size_t firstParameter = 0; // in addresses_
+  };
   struct Step {
     const gc::plan::Command *command = nullptr;
-    size_t kernel = 0;                  // Launch
-    size_t firstParameter = 0;          // in addresses_
+    std::vector<KernelCall> launches;   // Launch, and GraphCall where its twin runs
     CUdeviceptr target = 0, source = 0; // Fill and Copy; source 0: Fill
     size_t bytes = 0;
     std::vector<float> scalars; // GraphCall
@@ -40,12 +43,17 @@ private:
 
   explicit CudaCommandBuffer(Context &context) : context_(context) {}
   Status recordCommand(const gc::plan::Command &command, const hal::Recording &recording);
+  Status addLaunch(Step &step, const gc::plan::Launch &launch);
   Status bindStep(Step &step);
+  /// Executes every graph of the library once, so that it loads its code now.
+  Status warmUp();
   Status bindGraphCall(Step &step, const gc::plan::GraphCall &call);
   CUdeviceptr address(uint32_t buffer, uint64_t elements = 0) const;
   Status capture();
   Status enqueue(const Step &step);
   Status enqueueCopy(const Step &step);
+  /// "kernel K", or all of a twin's.
+  std::string kernelNames(const Step &step) const;
   /// "NAME (kernel K)", as errors name a command.
   std::string subjectOf(const Step &step) const;
 

@@ -25,15 +25,23 @@ Result<std::unique_ptr<CudaArena>> CudaArena::create(Context &context, size_t by
                        "the GPU");
   if (Status fine = d.check(made, "cuMemAlloc", subject); !fine)
     return fine.error();
-  GC_CUDA(d, cuMemsetD8Async, subject, arena->address(0), 0, std::max<size_t>(bytes, 1),
-          context.compute());
-  GC_CUDA(d, cuStreamSynchronize, subject, context.compute());
+  if (Status cleared = arena->clear(); !cleared)
+    return cleared.error();
   auto after = context.memory();
   if (!after)
     return after.error();
   arena->charged_ =
       std::max<uint64_t>(bytes, before->free > after->free ? before->free - after->free : 0);
   return arena;
+}
+
+Status CudaArena::clear() {
+  const Driver &d = context_.driver();
+  std::string subject = "an arena of " + std::to_string(bytes_) + " bytes";
+  GC_CUDA(d, cuMemsetD8Async, subject, address(0), 0, std::max<size_t>(bytes_, 1),
+          context_.compute());
+  GC_CUDA(d, cuStreamSynchronize, subject, context_.compute());
+  return {};
 }
 
 Status CudaArena::write(size_t offset, std::span<const std::byte> source) {

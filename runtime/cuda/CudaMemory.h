@@ -19,6 +19,9 @@ public:
   /// By how much the driver's free memory shrank, and not less than the arena's size.
   uint64_t residentBytes() const override { return charged_; }
 
+  /// Zeros everywhere again; done when it returns.
+  Status clear();
+
   CUdeviceptr address(size_t offset) const { return memory_.get() + offset; }
 
 private:

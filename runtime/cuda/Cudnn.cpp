@@ -1,5 +1,7 @@
 #include "runtime/cuda/Cudnn.h"
 
+#include "runtime/plan/CudnnProfile.h"
+
 #include <dlfcn.h>
 
 namespace gc::runtime::cuda {
@@ -49,50 +51,63 @@ Error Cudnn::error(cudnnStatus_t status, const char *call, const std::string &su
   return deviceError(message);
 }
 
-Result<std::unique_ptr<CudnnGraphs>> CudnnGraphs::load(Context &context, const Graphs &graphs) {
-  auto library = Cudnn::load();
-  if (!library)
-    return library.error();
-  const Cudnn &cudnn = **library;
-  std::unique_ptr<CudnnGraphs> loaded(new CudnnGraphs(cudnn, graphs));
-  std::string version = "cuDNN " + std::to_string(cudnn.cudnnGetVersion());
-  if (cudnnStatus_t status = cudnn.cudnnCreate(&loaded->handle_); status != CUDNN_STATUS_SUCCESS)
-    return deviceError(cudnn.error(status, "cudnnCreate", version).message +
-                       "; a plan compiled with --cuda-library=none needs no cuDNN");
-  GC_CUDNN(cudnn, cudnnSetStream, version, loaded->handle_, context.compute());
-  for (const gc::plan::LibraryGraph *graph : graphs)
-    if (Status restored = loaded->restore(*graph); !restored)
-      return deviceError(restored.error().message + "; this is " + version +
-                         ": compile the plan again for it and for this GPU");
-  return loaded;
+CudnnGraphs::CudnnGraphs(Context &context, const Graphs &graphs)
+    : context_(context), graphs_(graphs), plans_(graphs.size()), whyNot_(graphs.size()),
+      warm_(graphs.size()) {
+  if (Status opened = open(); !opened) {
+    whyNot_.assign(graphs.size(), opened.error().message);
+    return;
+  }
+  for (size_t i = 0; i < graphs.size(); ++i)
+    if (Status restored = restore(i); !restored)
+      whyNot_[i] = restored.error().message;
 }
 
 CudnnGraphs::~CudnnGraphs() {
+  if (!handle_)
+    return;
+  (void)context_.enter(); // or the library would work on another GPU's context, or make one
   plans_.clear();
-  if (handle_)
-    (void)library_.cudnnDestroy(handle_);
+  (void)library_->cudnnDestroy(handle_);
 }
 
-Status CudnnGraphs::restore(const gc::plan::LibraryGraph &graph) {
+Status CudnnGraphs::open() {
+  auto library = Cudnn::load();
+  if (!library)
+    return library.error();
+  library_ = *library;
+  version_ = gc::plan::cudnnVersionText(library_->cudnnGetVersion());
+  std::string subject = "cuDNN " + version_;
+  GC_CUDNN(*library_, cudnnCreate, subject, &handle_);
+  GC_CUDNN(*library_, cudnnSetStream, subject, handle_, context_.compute());
+  return {};
+}
+
+Status CudnnGraphs::restore(size_t number) {
+  const gc::plan::LibraryGraph &graph = *graphs_.Get(static_cast<uint32_t>(number));
   std::string subject = "graph " + graph.name()->str();
-  CudnnDescriptor plan(library_);
-  GC_CUDNN(library_, cudnnBackendCreateDescriptor, subject, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR,
-           plan.out());
-  GC_CUDNN(library_, cudnnBackendSetAttribute, subject, plan.get(),
+  // Plans without a profile are taken as they are.
+  std::string text = gc::plan::fitCudnnPlan(graph.plan()->string_view(), context_.driverVersion(),
+                                            context_.multiprocessors())
+                         .value_or(graph.plan()->str());
+  CudnnDescriptor plan(*library_);
+  GC_CUDNN(*library_, cudnnBackendCreateDescriptor, subject,
+           CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, plan.out());
+  GC_CUDNN(*library_, cudnnBackendSetAttribute, subject, plan.get(),
            CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle_);
   // The length counts the zero at the end.
-  GC_CUDNN(library_, cudnnBackendSetAttribute, subject, plan.get(),
+  GC_CUDNN(*library_, cudnnBackendSetAttribute, subject, plan.get(),
            CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION, CUDNN_TYPE_CHAR,
-           static_cast<int64_t>(graph.plan()->size()) + 1, graph.plan()->c_str());
-  GC_CUDNN(library_, cudnnBackendFinalize, subject, plan.get());
+           static_cast<int64_t>(text.size()) + 1, text.c_str());
+  GC_CUDNN(*library_, cudnnBackendFinalize, subject, plan.get());
   int64_t needs = 0, count = 0;
-  GC_CUDNN(library_, cudnnBackendGetAttribute, subject, plan.get(),
+  GC_CUDNN(*library_, cudnnBackendGetAttribute, subject, plan.get(),
            CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &count, &needs);
   if (needs < 0 || static_cast<uint64_t>(needs) > graph.workspace_bytes())
     return deviceError(subject + " needs " + std::to_string(needs) +
                        " bytes of workspace here, the plan has " +
                        std::to_string(graph.workspace_bytes()));
-  plans_.push_back(std::move(plan));
+  plans_[number] = std::move(plan);
   return {};
 }
 
@@ -102,25 +117,40 @@ std::string CudnnGraphs::name(size_t graph) const {
 
 Result<CudnnDescriptor> CudnnGraphs::pack(const CudnnBindings &bindings,
                                           const std::string &subject) const {
-  CudnnDescriptor pack(library_);
+  CudnnDescriptor pack(*library_);
   auto count = static_cast<int64_t>(bindings.ids.size());
-  GC_CUDNN(library_, cudnnBackendCreateDescriptor, subject, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR,
+  GC_CUDNN(*library_, cudnnBackendCreateDescriptor, subject, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR,
            pack.out());
-  GC_CUDNN(library_, cudnnBackendSetAttribute, subject, pack.get(),
+  GC_CUDNN(*library_, cudnnBackendSetAttribute, subject, pack.get(),
            CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, count, bindings.ids.data());
-  GC_CUDNN(library_, cudnnBackendSetAttribute, subject, pack.get(),
+  GC_CUDNN(*library_, cudnnBackendSetAttribute, subject, pack.get(),
            CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, count,
            bindings.pointers.data());
-  GC_CUDNN(library_, cudnnBackendSetAttribute, subject, pack.get(),
+  GC_CUDNN(*library_, cudnnBackendSetAttribute, subject, pack.get(),
            CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &bindings.workspace);
-  GC_CUDNN(library_, cudnnBackendFinalize, subject, pack.get());
+  GC_CUDNN(*library_, cudnnBackendFinalize, subject, pack.get());
   return pack;
 }
 
 Status CudnnGraphs::execute(size_t graph, const CudnnDescriptor &pack,
                             const std::string &subject) const {
-  GC_CUDNN(library_, cudnnBackendExecute, subject, handle_, plans_[graph].get(), pack.get());
+  GC_CUDNN(*library_, cudnnBackendExecute, subject, handle_, plans_[graph].get(), pack.get());
   return {};
+}
+
+Result<bool> CudnnGraphs::warmUp(size_t graph, const CudnnDescriptor &pack,
+                                 const std::string &subject) {
+  if (warm_[graph])
+    return false;
+  if (Status executed = execute(graph, pack, subject); !executed)
+    return executed.error();
+  if (Status done =
+          context_.driver().check(context_.driver().cuStreamSynchronize(context_.compute()),
+                                  "cuStreamSynchronize", subject);
+      !done)
+    return done.error();
+  warm_[graph] = true;
+  return true;
 }
 
 } // namespace gc::runtime::cuda

@@ -53,28 +53,41 @@ struct CudnnBindings {
   void *workspace = nullptr;
 };
 
-/// The restored graphs of one plan, on the context's compute stream.
+/// The graphs of one plan as far as they restore, on the context's compute stream.
 class CudnnGraphs {
 public:
   using Graphs = flatbuffers::Vector<flatbuffers::Offset<gc::plan::LibraryGraph>>;
-  /// `graphs` must outlive the result.
-  static Result<std::unique_ptr<CudnnGraphs>> load(Context &context, const Graphs &graphs);
+  /// `graphs` and `context` must outlive the result.
+  CudnnGraphs(Context &context, const Graphs &graphs);
   ~CudnnGraphs();
+  CudnnGraphs(const CudnnGraphs &) = delete;
+  CudnnGraphs &operator=(const CudnnGraphs &) = delete;
 
   std::string name(size_t graph) const;
+  /// Empty where the graph can be executed; else why it cannot.
+  const std::string &whyNot(size_t graph) const { return whyNot_[graph]; }
+  /// "9.19.0", or empty where there is no library.
+  const std::string &version() const { return version_; }
+  /// Executes the graph before it is captured, once, and waits: a library may load code then, and
+  /// an error names what failed. False where that was done before.
+  Result<bool> warmUp(size_t graph, const CudnnDescriptor &pack, const std::string &subject);
   /// A command's addresses, in the library's form; made once, used at every execution.
   Result<CudnnDescriptor> pack(const CudnnBindings &bindings, const std::string &subject) const;
   /// Enqueues the graph on the compute stream.
   Status execute(size_t graph, const CudnnDescriptor &pack, const std::string &subject) const;
 
 private:
-  CudnnGraphs(const Cudnn &library, const Graphs &graphs) : library_(library), graphs_(graphs) {}
-  Status restore(const gc::plan::LibraryGraph &graph);
+  Status open();
+  Status restore(size_t number);
 
-  const Cudnn &library_;
+  Context &context_;
+  const Cudnn *library_ = nullptr;
   const Graphs &graphs_;
+  std::string version_;
   cudnnHandle_t handle_ = nullptr;
-  std::vector<CudnnDescriptor> plans_;
+  std::vector<CudnnDescriptor> plans_; // by graph; empty where it did not restore
+  std::vector<std::string> whyNot_;
+  std::vector<bool> warm_;
 };
 
 } // namespace gc::runtime::cuda

@@ -1,5 +1,7 @@
 #include "runtime/cuda/DeviceProperties.h"
 
+#include "runtime/plan/CudaVersions.h"
+
 #include <nlohmann/json.hpp>
 
 namespace gc::runtime::cuda {
@@ -37,8 +39,6 @@ static const std::pair<const char *, CUdevice_attribute> kAttributes[] = {
 
 Result<std::string> propertiesJson(const Context &context) {
   const Driver &d = context.driver();
-  int version = 0;
-  GC_CUDA(d, cuDriverGetVersion, "", &version);
   size_t total = 0;
   GC_CUDA(d, cuDeviceTotalMem, "", &total, context.device());
   nlohmann::ordered_json attributes;
@@ -54,8 +54,7 @@ Result<std::string> propertiesJson(const Context &context) {
       {"uuid", context.watched().uuid},
       {"compute_capability", std::to_string(context.architecture() / 10) + "." +
                                  std::to_string(context.architecture() % 10)},
-      {"driver_version",
-       std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10)},
+      {"driver_version", plan::versionText(context.driverVersion())},
       {"total_memory_bytes", total},
       {"attributes", attributes}};
   return all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);

@@ -1,6 +1,9 @@
 #include "runtime/cuda/KernelModules.h"
 
+#include "runtime/plan/CudaVersions.h"
+
 #include <charconv>
+#include <set>
 
 namespace gc::runtime::cuda {
 
@@ -35,17 +38,18 @@ Result<std::unique_ptr<KernelModules>> KernelModules::load(Context &context,
                        "', not for cuda; compile it with --device=cuda");
   if (Status entered = context.enter(); !entered)
     return entered.error();
-  std::unique_ptr<KernelModules> modules(new KernelModules(context));
+  std::unique_ptr<KernelModules> modules(new KernelModules(context, target));
   const gc::plan::Kernels *kernels = plan.kernels();
   if (kernels && kernels->images() && kernels->images()->size()) {
     auto kind = imageFor(target.architecture() ? target.architecture()->str() : "",
                          context.architecture(), context.name());
     if (!kind)
       return kind.error();
+    modules->cubinsSuit_ = *kind == ImageKind::Cubin;
     size_t symbols = kernels->symbols()->size(), images = kernels->images()->size();
     for (uint32_t i = 0; i < images; ++i) {
       const gc::plan::KernelImage &image = *kernels->images()->Get(i);
-      if (Status loaded = modules->loadImage(image, i, *kind == ImageKind::Cubin); !loaded)
+      if (Status loaded = modules->loadImage(image, i); !loaded)
         return loaded.error();
       size_t last = i + 1 < images ? kernels->images()->Get(i + 1)->first_symbol() : symbols;
       for (size_t s = image.first_symbol(); s < last; ++s)
@@ -57,38 +61,99 @@ Result<std::unique_ptr<KernelModules>> KernelModules::load(Context &context,
     }
   }
   if (plan.graphs() && plan.graphs()->size()) {
-    auto graphs = CudnnGraphs::load(context, *plan.graphs());
-    if (!graphs)
-      return graphs.error();
-    modules->graphs_ = std::move(*graphs);
+    modules->graphs_ = std::make_unique<CudnnGraphs>(context, *plan.graphs());
+    if (Status fine = modules->checkTwins(plan); !fine)
+      return fine.error();
   }
   return modules;
 }
 
-Status KernelModules::loadImage(const gc::plan::KernelImage &image, size_t index, bool cubinSuits) {
+Status KernelModules::checkTwins(const gc::plan::Plan &plan) {
+  std::string planned = target_.library_version() ? target_.library_version()->str() : "";
+  const std::string &installed = graphs_->version();
+  std::string versions;
+  if (!installed.empty())
+    versions = "; installed is cuDNN " + installed +
+               (planned.empty() ? "" : ", the plan was made with " + planned);
+  // What does not restore, and why the first of it does not.
+  std::set<std::string> names;
+  std::string why;
+  size_t count = 0;
+  for (const auto *list : {plan.once(), plan.micro_batch(), plan.step(), plan.evaluate()})
+    for (uint32_t i = 0; list && list->commands() && i < list->commands()->size(); ++i) {
+      const gc::plan::Command &command = *list->commands()->Get(i);
+      const auto *call = command.operation_as_GraphCall();
+      if (!call || graphs_->whyNot(call->graph()).empty())
+        continue;
+      if (!call->twin() || call->twin()->size() == 0)
+        return deviceError("command '" + command.name()->str() +
+                           "': " + graphs_->whyNot(call->graph()) + versions +
+                           "; compile the plan again for this GPU and this cuDNN, or with "
+                           "--cuda-library=none");
+      ++count;
+      names.insert(graphs_->name(call->graph()));
+      if (why.empty())
+        why = graphs_->whyNot(call->graph());
+    }
+  if (count == 0)
+    return {};
+  std::string text;
+  for (const std::string &name : names)
+    text += (text.empty() ? "" : ", ") + name;
+  notices_.push_back("generated kernels run instead of cuDNN for " + std::to_string(count) +
+                     " commands (" + text + "): " + why + versions);
+  return {};
+}
+
+std::string KernelModules::newerDriver(int neededCuda) const {
+  int installed = context_.driverVersion();
+  if (neededCuda == 0 || installed >= neededCuda)
+    return "";
+  return "needs " + plan::describeCuda(neededCuda) + " or newer, and installed is " +
+         plan::describeCuda(installed);
+}
+
+// Machine code is the first choice. Drivers that are older than the assembler refuse it with one
+// error or another; whatever the reason, they may still compile the PTX.
+Status KernelModules::loadImage(const gc::plan::KernelImage &image, size_t index) {
   std::string log(8192, '\0');
+  const Driver &d = context_.driver();
   modules_.emplace_back(context_);
   auto load = [&](const void *data) {
     CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
     void *values[] = {log.data(), reinterpret_cast<void *>(static_cast<uintptr_t>(log.size()))};
     log[0] = '\0';
-    return context_.driver().cuModuleLoadDataEx(modules_.back().out(), data, 2, options, values);
+    return d.cuModuleLoadDataEx(modules_.back().out(), data, 2, options, values);
   };
-  const char *kind = "cubin";
-  CUresult result = CUDA_ERROR_NO_BINARY_FOR_GPU;
-  if (cubinSuits && image.cubin() && image.cubin()->size())
-    result = load(image.cubin()->data());
-  if (result == CUDA_ERROR_NO_BINARY_FOR_GPU) {
-    kind = "PTX";
-    result = load(image.ptx()->c_str());
+  auto failure = [&](CUresult result, const char *kind) {
+    Error error = d.error(result, "cuModuleLoadDataEx",
+                          std::string("the plan's kernels (") + kind + " of image " +
+                              std::to_string(index) + ")");
+    if (log[0])
+      error.message += ": " + std::string(log.c_str());
+    return error;
+  };
+  if (cubinsSuit_ && image.cubin() && image.cubin()->size()) {
+    CUresult result = load(image.cubin()->data());
+    if (result == CUDA_SUCCESS)
+      return {};
+    cubinsSuit_ = false;
+    std::string why = newerDriver(plan::cudaForCubin(static_cast<int>(target_.cubin_cuda())));
+    notices_.push_back(
+        "the driver compiles the kernels from PTX, as it refuses the machine code: " +
+        failure(result, "cubin").message +
+        (why.empty() ? ""
+                     : "; machine code of CUDA " +
+                           plan::versionText(static_cast<int>(target_.cubin_cuda())) + " " + why));
   }
+  CUresult result = load(image.ptx()->c_str());
   if (result == CUDA_SUCCESS)
     return {};
-  Error error = context_.driver().error(result, "cuModuleLoadDataEx",
-                                        "the plan's kernels (" + std::string(kind) + " of image " +
-                                            std::to_string(index) + ")");
-  if (log[0])
-    error.message += ": " + std::string(log.c_str());
+  Error error = failure(result, "PTX");
+  int version = plan::ptxVersionOf(image.ptx()->string_view());
+  if (std::string why = newerDriver(plan::cudaForPtx(version)); !why.empty())
+    error.message += "; PTX " + std::to_string(version / 10) + "." + std::to_string(version % 10) +
+                     " " + why + ": install a newer NVIDIA driver, or use --device=cpu";
   return error;
 }
 

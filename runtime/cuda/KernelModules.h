@@ -14,10 +14,15 @@ public:
   /// image (with its compiler's words), or when a library that the plan needs is missing.
   static Result<std::unique_ptr<KernelModules>> load(Context &context, const gc::plan::Plan &plan);
   size_t kernelCount() const override { return functions_.size(); }
+  std::vector<std::string> notices() const override { return notices_; }
   const std::string &kernelName(size_t index) const { return names_[index]; }
   CUfunction function(size_t index) const { return functions_[index].function; }
   /// Null when the plan has no library graphs.
   CudnnGraphs *graphs() const { return graphs_.get(); }
+  /// Whether the call's graph is executed; else its generated twin is.
+  bool usesGraph(const gc::plan::GraphCall &call) const {
+    return graphs_->whyNot(call.graph()).empty();
+  }
 
   /// Makes sure that a launch with these sizes is possible.
   Status prepare(size_t kernel, unsigned threads, unsigned sharedBytes);
@@ -28,11 +33,19 @@ private:
     int staticShared = 0, maxThreads = 0;
     unsigned dynamicShared = 0; ///< allowed so far
   };
-  explicit KernelModules(Context &context) : context_(context) {}
-  Status loadImage(const gc::plan::KernelImage &image, size_t index, bool cubinSuits);
+  KernelModules(Context &context, const gc::plan::Target &target)
+      : context_(context), target_(target) {}
+  Status loadImage(const gc::plan::KernelImage &image, size_t index);
+  /// Which driver the plan's cubins or its PTX need, where the installed one is older; else "".
+  std::string newerDriver(int neededCuda) const;
+  /// Notes which graphs do not restore. Device error where one of them has no generated twin.
+  Status checkTwins(const gc::plan::Plan &plan);
   Status findFunction(CUmodule module, const std::string &name);
 
   Context &context_;
+  const gc::plan::Target &target_;
+  bool cubinsSuit_ = false; ///< they are for this GPU, and the driver has refused none
+  std::vector<std::string> notices_;
   std::vector<Module> modules_;
   std::vector<Function> functions_;
   std::vector<std::string> names_;

@@ -63,6 +63,8 @@ class Executable {
 public:
   virtual ~Executable() = default;
   virtual size_t kernelCount() const = 0;
+  /// What was loaded in another way than the plan's first choice, and why: a sentence each.
+  virtual std::vector<std::string> notices() const { return {}; }
 };
 
 /// When a command ran; seconds on the steady clock.

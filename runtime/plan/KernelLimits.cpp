@@ -37,6 +37,9 @@ void setKernelLimits(PlanT &plan) {
         widen(plan, dispatch->kernel, dispatch->items, dispatch->buffers);
       if (const LaunchT *launch = operation.AsLaunch())
         widen(plan, launch->kernel, blocksOf(*launch->grid), launch->buffers);
+      if (const GraphCallT *call = operation.AsGraphCall())
+        for (const auto &launch : call->twin)
+          widen(plan, launch->kernel, blocksOf(*launch->grid), launch->buffers);
     }
 }
 

@@ -164,6 +164,9 @@ bool PlanChecker::checkGraphCall(const GraphCall &g) {
   }
   if (!checkAccess(g.access(), count(g.buffers())) || !checkWorkspace(g.workspace(), {}))
     return false;
+  for (size_t i = 0; i < count(g.twin()); ++i)
+    if (!checkLaunch(*g.twin()->Get(static_cast<uint32_t>(i))))
+      return false;
   uint64_t has = g.workspace() == -1 ? 0 : buffer(g.workspace()).bytes();
   uint64_t needs = plan.graphs()->Get(g.graph())->workspace_bytes();
   return needs <= has || fail("graph " + quote(plan.graphs()->Get(g.graph())->name()) + " needs " +

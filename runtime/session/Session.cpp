@@ -347,6 +347,7 @@ Result<std::unique_ptr<Session>> Session::create(const PlanFile &plan,
 }
 
 const PlanFile &Session::plan() const { return *state_->plan; }
+std::vector<std::string> Session::notices() const { return state_->executable->notices(); }
 hal::Device &Session::device() { return *state_->device; }
 uint32_t Session::slots() const { return state_->slots; }
 
@@ -438,7 +439,8 @@ double Session::secondsSinceBegin() const { return seconds() - state_->began; }
 
 std::vector<CommandTime> Session::profile() const {
   std::vector<CommandTime> all;
-  for (const State::List *list : {&state_->once, &state_->microBatch, &state_->step, &state_->evaluate})
+  for (const State::List *list :
+       {&state_->once, &state_->microBatch, &state_->step, &state_->evaluate})
     for (size_t i = 0; i < list->profile.size(); ++i) {
       all.push_back(list->profile[i]);
       all.back().medianSeconds = list->median(i);
@@ -448,7 +450,8 @@ std::vector<CommandTime> Session::profile() const {
 
 std::vector<std::string> Session::describe(std::string_view name) const {
   std::vector<std::string> lines;
-  for (const State::List *list : {&state_->once, &state_->microBatch, &state_->step, &state_->evaluate})
+  for (const State::List *list :
+       {&state_->once, &state_->microBatch, &state_->step, &state_->evaluate})
     if (name == list->name && !list->buffers.empty())
       for (size_t i = 0; i < list->buffers[0]->size(); ++i)
         lines.push_back(list->buffers[0]->describe(i));

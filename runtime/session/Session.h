@@ -58,6 +58,8 @@ public:
   ~Session();
 
   const PlanFile &plan() const;
+  /// What the device does otherwise than the plan's first choice, and why.
+  std::vector<std::string> notices() const;
   hal::Device &device();
 
   /// Copies a buffer, whole, to or from the host; a size that is not the buffer's is BadInput.

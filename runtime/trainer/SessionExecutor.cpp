@@ -1,6 +1,15 @@
 #include "runtime/trainer/SessionExecutor.h"
 
+#include <fmt/format.h>
+
+#include <cstdio>
+
 namespace gc::runtime {
+
+void tellNotices(const Session &session) {
+  for (const std::string &notice : session.notices())
+    fmt::print(stderr, "note: {}\n", notice);
+}
 
 Result<std::byte *> SessionExecutor::map(uint32_t buffer) {
   if (std::span<std::byte> bytes = session.hostView(buffer); bytes.data())

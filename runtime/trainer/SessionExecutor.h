@@ -9,6 +9,9 @@
 
 namespace gc::runtime {
 
+/// Says on stderr, a line each, what the device does otherwise than the plan's first choice.
+void tellNotices(const Session &session);
+
 /// Does not own the session.
 class SessionExecutor : public StepExecutor {
 public:

@@ -57,6 +57,7 @@ Result<void> trainPlan(const PlanFile &plan, const TrainOptions &asked, Training
   Result<std::unique_ptr<Session>> session = Session::create(plan, sessionOptions);
   if (!session)
     return session.error();
+  tellNotices(**session);
   SessionExecutor executor(**session);
   fillPlanFacts(report, plan.get());
   report.data = data->description;

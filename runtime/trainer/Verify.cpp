@@ -107,6 +107,7 @@ Result<void> runSteps(const PlanFile &asked, const TrainOptions &options, Traini
   Result<std::unique_ptr<Session>> session = Session::create(*plan, sessionOptions);
   if (!session)
     return session.error();
+  tellNotices(**session);
   SessionExecutor executor(**session);
   report.threads = executor.threads();
   Result<std::unique_ptr<Trainer>> trainer =

@@ -55,7 +55,8 @@ void CompileFlags::add(CLI::App &app) {
   group = "Device";
   remember(app.add_option(
                "--target", c.target,
-               "cuda: what to compile for: sm_75, sm_80, sm_86, sm_89, sm_90, sm_100 or sm_120"),
+               "cuda: what to compile for: sm_75, sm_80, sm_86, sm_89, sm_90, sm_100 or sm_120, or "
+               "a card such as rtx4090 (default: the GPU that is there)"),
            group);
   remember(app.add_option("--cuda-library", c.cudaLibrary,
                           "cuda: auto (cuDNN where it is installed), cudnn or none (every kernel "

@@ -2,12 +2,15 @@
 #ifndef GC_TOOLS_FLAGS_CUDAMODEL_H
 #define GC_TOOLS_FLAGS_CUDAMODEL_H
 
+#include "compiler/Compile.h"
 #include "compiler/cuda/DeviceModel.h"
 #include "runtime/hal/Device.h"
 
-/// The newest model that this GPU can run code of. Fails (device) where it is older than all.
-gc::runtime::Result<const gc::cuda::DeviceModel *> cudaModel(gc::runtime::hal::Device &device);
-/// The same by name, "cuda" or "cuda:1". Fails (device) where there is no such device.
-gc::runtime::Result<const gc::cuda::DeviceModel *> cudaModel(const std::string &device);
+/// The GPU as its driver describes it. Fails (device) where it is older than all that we compile
+/// for.
+gc::runtime::Result<gc::cuda::DeviceModel> cudaModel(gc::runtime::hal::Device &device);
+/// Lets the GPU `device` ("cuda" or "cuda:1") describe itself in `options.targetProperties`. Fails
+/// (device) where there is no such device, or it is too old.
+gc::runtime::Result<void> describeTarget(const std::string &device, gc::CompileOptions &options);
 
 #endif // GC_TOOLS_FLAGS_CUDAMODEL_H

@@ -1,10 +1,13 @@
 #include "tools/gc-compile/Arguments.h"
 
+#include "compiler/cuda/DeviceModel.h"
+#include "runtime/plan/CudaVersions.h"
 #include "tools/flags/CommandLine.h"
 #include "tools/flags/CompileFlags.h"
 #include "tools/flags/ModelFile.h"
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 using gc::runtime::badInput;
 using gc::runtime::Result;
@@ -21,7 +24,8 @@ Examples:
   gc-compile resnet50.mlir --pareto=20 --csv=resnet50.csv --plot=resnet50.svg
 
 A plan for the CPU holds code for the CPU that compiled it; one for CUDA holds code for --target and
-newer devices. Compiling needs neither data nor device.
+newer devices; without --target it is compiled for the GPU that is there. Otherwise compiling needs
+neither data nor device.
 Exit codes: 0 done, 1 writing failed, 2 bad usage or input, 3 the budget cannot be met, 4 no such
 device; 130, 143, 129 ended by Ctrl-C, SIGTERM, SIGHUP, 141 the reader of a pipe has gone.
 )";
@@ -95,11 +99,27 @@ Result<void> checkPareto(const CLI::App &app, const Arguments &a) {
 
 } // namespace
 
+/// The targets and the cards of each, as a table.
+static std::string targetsText() {
+  std::string text = fmt::format("{:<8} {:<24} {:>15} {:>9}  {}\n", "target", "card",
+                                 "multiprocessors", "memory", "oldest driver");
+  for (const gc::cuda::DeviceModel &card : gc::cuda::cards())
+    text += fmt::format("{:<8} {:<24} {:>15} {:>5} GiB  {}\n", card.target, card.name,
+                        card.multiprocessors, card.memoryBytes >> 30,
+                        gc::plan::describeCuda(gc::plan::cudaForPtx(card.ptxVersion())));
+  return text;
+}
+
 bool parseArguments(int argc, char **argv, Arguments &a, int &exitCode) {
   CLI::App app("gc-compile MODEL.mlir -o PLAN: a training step as one file that gc-run executes",
                "gc-compile");
   app.set_version_flag("--version", "gc-compile " GC_VERSION);
   app.footer(examples);
+  app.add_flag_callback(
+         "--targets", [] { throw CLI::CallForVersion(targetsText(), 0); },
+         "The GPUs that --target knows, and end")
+      ->trigger_on_parse()
+      ->group("Device");
   addFlags(app, a);
   CompileFlags compileFlags(a.compile);
   compileFlags.add(app);

@@ -1,5 +1,6 @@
 #include "tools/gc-compile/CudaReport.h"
 
+#include "runtime/plan/CudaVersions.h"
 #include "runtime/report/Sizes.h"
 
 #include <fmt/format.h>
@@ -27,6 +28,20 @@ static std::string spillText(const json &cuda) {
   return spilled ? fmt::format(", {} of them spill {} bytes", kernels, spilled) : ", no spills";
 }
 
+/// Which driver loads the plan, and which GPUs its library graphs are for.
+static std::string needsText(const json &cuda) {
+  using namespace gc::plan;
+  int cubin = cuda["cubin_cuda"], ptx = cudaForPtx(cuda["ptx_version"]);
+  std::string text = cubin ? fmt::format("{} or newer for its machine code, {} for its PTX",
+                                         describeCuda(cudaForCubin(cubin)), describeCuda(ptx))
+                           : fmt::format("{} or newer for its PTX", describeCuda(ptx));
+  if (cuda["library_graphs"].get<size_t>() > 0)
+    text += fmt::format("; up to {} multiprocessors for cuDNN's graphs, and generated twins "
+                        "run where one does not restore",
+                        cuda["multiprocessors"].get<int>());
+  return text;
+}
+
 std::string cudaSummary(const std::string &compilerReport) {
   json cuda = cudaOf(compilerReport);
   if (cuda.is_null())
@@ -37,6 +52,7 @@ std::string cudaSummary(const std::string &compilerReport) {
   text += line("kernels", fmt::format("{} generated, {}{}{}", cuda["kernels"].size(),
                                       isAssembled ? "assembled by " : "PTX alone; assembler: ",
                                       assembler, spillText(cuda)));
+  text += line("needs", needsText(cuda));
   std::string library = cuda["library"];
   if (library.empty())
     text += line("library", "none: " + cuda["no_library_because"].get<std::string>());

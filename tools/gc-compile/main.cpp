@@ -3,6 +3,7 @@
 #include "runtime/process/StandardStreams.h"
 #include "runtime/report/Sizes.h"
 #include "tools/flags/CommandLine.h"
+#include "tools/flags/CudaModel.h"
 #include "tools/flags/ModelFile.h"
 #include "tools/gc-compile/Arguments.h"
 #include "tools/gc-compile/CompileReport.h"
@@ -20,7 +21,7 @@ static Result<void> write(const std::string &path, const std::string &text) {
   return path.empty() ? Result<void>() : writeFileAtomically(path, text);
 }
 
-static Result<void> compileToFile(const Arguments &a) {
+static Result<void> compileToFile(Arguments &a) {
   // Asked first: nobody should wait for a compilation to hear of a misspelled directory.
   if (Result<void> fine = checkFiles(a); !fine)
     return fine;
@@ -29,6 +30,9 @@ static Result<void> compileToFile(const Arguments &a) {
     return text.error();
   if (isPlan(*text))
     return badInput(fmt::format("'{}' is a plan already; give it to gc-run", displayName(a.model)));
+  // Without a GPU the target stays unknown, and the compiler tells which there are.
+  if (a.compile.device == "cuda" && a.compile.target.empty())
+    (void)describeTarget("cuda", a.compile);
   Result<CompiledModel> compiled = compileText(*text, a.model, a.compile);
   if (!compiled)
     return compiled.error();

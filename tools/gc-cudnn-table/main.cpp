@@ -29,9 +29,8 @@ static std::string bytes(int64_t count) {
 static int printTables(int argc, char **argv) {
   std::vector<const DeviceModel *> devices;
   for (const DeviceModel &device : deviceModels())
-    if (argc == 1 || std::any_of(argv + 1, argv + argc, [&](const char *name) {
-          return name == std::string(device.target);
-        }))
+    if (argc == 1 ||
+        std::any_of(argv + 1, argv + argc, [&](const char *name) { return name == device.target; }))
       devices.push_back(&device);
   if (devices.empty()) {
     std::fprintf(stderr, "gc-cudnn-table: no such target; name some of sm_75 ... sm_120\n");
@@ -54,7 +53,7 @@ static int printTables(int argc, char **argv) {
       return gc::exits::RunFailed;
     }
     library = planner->libraryVersion(), driver = planner->driver();
-    header += std::string(" ") + device->target + " |", line += "---|";
+    header += " " + device->target + " |", line += "---|";
     for (gc::plan::DType type : {gc::plan::DType_F32, gc::plan::DType_F16, gc::plan::DType_BF16}) {
       auto graphs = exampleGraphs(type);
       auto &rows = tables[type];

@@ -9,10 +9,8 @@ using namespace gc::runtime;
 
 Result<PlanFile> compilePlan(const std::string &text, Arguments &a) {
   if (a.compile.device == "cuda" && a.compile.target.empty()) {
-    Result<const gc::cuda::DeviceModel *> model = cudaModel(a.train.device);
-    if (!model)
-      return model.error();
-    a.compile.target = (*model)->target;
+    if (Result<void> described = describeTarget(a.train.device, a.compile); !described)
+      return described.error();
   }
   Result<CompiledModel> compiled = compileText(text, a.model, a.compile);
   if (!compiled)

@@ -26,7 +26,7 @@ gc::CompileOptions SelfTestSetup::cpuOptions() const {
 gc::CompileOptions SelfTestSetup::cudaOptions(const std::string &library) const {
   gc::CompileOptions options;
   options.device = "cuda";
-  options.target = model->target;
+  options.targetProperties = properties;
   options.cudaLibrary = library;
   options.threads = threads;
   return options;
@@ -88,7 +88,7 @@ void testDevice(hal::Device &device, SelfTestSetup &setup, Findings &findings,
   findings.note("driver", properties.value("driver_version", "?"));
   findings.note("memory", sizeText(properties.value("total_memory_bytes", uint64_t(0))));
   findings.note("compiled for",
-                fmt::format("{} (the model: {})", setup.model->target, setup.model->name));
+                fmt::format("{} (the model: {})", setup.model.target, setup.model.name));
   findings.passed("properties", fmt::format("{} attributes", properties["attributes"].size()));
 
   if (auto nvml = NvmlSampler::open({.uuid = device.uuid(), .pciBusId = device.pciBusId()}))
@@ -112,7 +112,7 @@ void testDevice(hal::Device &device, SelfTestSetup &setup, Findings &findings,
 
 void testConformance(const SelfTestSetup &setup, Findings &findings) {
   findings.section("conformance", "the suite that every device passes");
-  CudaLowering lowering(*setup.model);
+  CudaLowering lowering(setup.model);
   for (const std::string &name : conformance::caseNames(lowering)) {
     conformance::CaseResult result =
         conformance::runCase(name, setup.device, setup.threads, &lowering);
@@ -145,7 +145,7 @@ int cudaSelfTest(const CudaSelfTestOptions &options) {
   Result<std::unique_ptr<hal::Device>> device = hal::createDevice(options.device);
   if (!device)
     return failWith("gc-run", device.error());
-  Result<const gc::cuda::DeviceModel *> model = cudaModel(**device);
+  Result<gc::cuda::DeviceModel> model = cudaModel(**device);
   if (!model)
     return failWith("gc-run", model.error());
   setup.model = *model;
@@ -153,6 +153,7 @@ int cudaSelfTest(const CudaSelfTestOptions &options) {
   Result<std::string> text = (*device)->propertiesJson();
   if (!text)
     return failWith("gc-run", text.error());
+  setup.properties = *text;
   auto properties = Findings::Json::parse(*text, nullptr, /*allow_exceptions=*/false);
 
   auto isAskedFor = [&](const char *section) {
@@ -173,7 +174,7 @@ int cudaSelfTest(const CudaSelfTestOptions &options) {
 
   Findings::Json report = {{"gc_version", GC_VERSION},
                            {"plan_version", kPlanVersion},
-                           {"target", setup.model->target},
+                           {"target", setup.model.target},
                            {"quick", setup.quick},
                            {"properties", properties}};
   report["sections"] = findings.finish();

@@ -13,8 +13,9 @@ struct SelfTestSetup {
   std::string device; // "cuda:1"
   int threads = 0;    // of the cpu device, which results are compared with
   bool quick = false;
-  const gc::cuda::DeviceModel *model = nullptr; // what code is compiled for
-  std::string whyNoLibrary;                     // empty: cuDNN can plan and run
+  gc::cuda::DeviceModel model; // what code is compiled for
+  std::string properties;      // what the driver says of it, as JSON
+  std::string whyNoLibrary;    // empty: cuDNN can plan and run
   std::vector<SelfTestNetwork> networks;
 
   gc::CompileOptions cpuOptions() const;

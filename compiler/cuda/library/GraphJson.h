@@ -1,7 +1,8 @@
 //===- GraphJson.h - graphs and plans between the two processes -*- C++ -*-===//
 //
-// One JSON object a line. The first request is {"device", "options"}, answered by
-// {"version", "driver"}. Each further one is {"<kind>": graph}, answered by a plan, or
+// One JSON object a line. The first request is {"device", "largest", "options"} (two
+// descriptions of GPUs), answered by {"version", "driver"}. Each further one is {"<kind>": graph},
+// answered by a plan, or
 // {"restore": plan}, answered by {"workspace"}. Any answer may be {"reason"} instead.
 //
 //===----------------------------------------------------------------------===//
@@ -54,7 +55,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LibraryPlan::Scratch, id, offset, bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LibraryPlan, plan, workspaceBytes, engine, tensors, scalars,
                                    scratch)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PlannerOptions, allowNondeterministic, allowTf32, workspaceLimit,
-                                   maxAlternatives)
+                                   maxAlternatives, driverVersion)
 
 } // namespace gc::cuda
 

@@ -76,7 +76,8 @@ std::unique_ptr<LibraryPlanner> LibraryPlanner::create(const DeviceModel &device
     auto program = std::filesystem::read_symlink("/proc/self/exe", error);
     state->helper = program.parent_path() / "gc-cudnn-plan";
   }
-  state->opening["device"] = device.cudnnJson();
+  state->opening["device"] = device.cudnnJson(device.multiprocessors, options.driverVersion);
+  state->opening["largest"] = device.cudnnJson(device.servedMultiprocessors, options.driverVersion);
   state->opening["options"] = options;
   if (!state->start(reason))
     return nullptr;

@@ -58,6 +58,8 @@ struct PlannerOptions {
   bool allowTf32 = false;
   int64_t workspaceLimit = int64_t(1) << 40;
   int maxAlternatives = 8;
+  /// The driver of the described device: what a plan is restored with must name the same.
+  int driverVersion = 13000;
   /// The process that plans; empty: gc-cudnn-plan beside this program.
   std::string helper;
 };

@@ -1,6 +1,7 @@
 //===- AssemblePtx.cpp - PTX to machine code by NVIDIA's assembler --------===//
 #include "compiler/cuda/ptx/AssemblePtx.h"
 #include "compiler/lowering/MemoryFile.h"
+#include "runtime/plan/CudaVersions.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Process.h"
@@ -79,22 +80,46 @@ int64_t numberBefore(llvm::StringRef line, llvm::StringRef unit) {
 
 } // namespace
 
-Assembler Assembler::find() {
-  auto found = llvm::sys::findProgramByName("ptxas");
-  for (const char *variable : {"CUDA_HOME", "CUDA_PATH"})
-    if (auto home = llvm::sys::Process::GetEnv(variable); !found && home)
-      found = llvm::sys::findProgramByName("ptxas", {*home + "/bin"});
-  if (!found)
-    return {"", "none: no ptxas in PATH, $CUDA_HOME/bin or $CUDA_PATH/bin"};
-  auto outcome = run(*found, {"--version"});
+/// What `path` is, and whether it reads this version of PTX; without a path where it does not.
+static Assembler examine(const std::string &path, int ptxVersion) {
+  auto outcome = run(path, {"--version"});
   if (!outcome)
     return {"", "none: " + llvm::toString(outcome.takeError())};
   // "Cuda compilation tools, release 13.0, V13.0.88"
   llvm::StringRef version = llvm::StringRef(outcome->text).split(", V").second;
   version = version.take_while([](char c) { return c == '.' || llvm::isDigit(c); });
-  if (outcome->code != 0 || version.empty())
-    return {"", "none: '" + *found + " --version' gives no version"};
-  return {*found, "ptxas " + version.str()};
+  int major = 0, minor = 0;
+  llvm::StringRef rest = version;
+  if (outcome->code != 0 || rest.consumeInteger(10, major) || !rest.consume_front(".") ||
+      rest.consumeInteger(10, minor))
+    return {"", "none: '" + path + " --version' gives no version"};
+  int cuda = 1000 * major + 10 * minor, needed = plan::cudaForPtx(ptxVersion);
+  if (cuda < needed)
+    return {"", "none: ptxas " + version.str() + " (" + path + ") is older than CUDA " +
+                    plan::versionText(needed) + "'s, the first that reads this target's PTX " +
+                    std::to_string(ptxVersion / 10) + "." + std::to_string(ptxVersion % 10)};
+  return {path, "ptxas " + version.str(), cuda};
+}
+
+Assembler Assembler::find(int ptxVersion) {
+  std::vector<std::string> folders{""}; // "": PATH
+  for (const char *variable : {"CUDA_HOME", "CUDA_PATH"})
+    if (auto home = llvm::sys::Process::GetEnv(variable); home && !home->empty())
+      folders.push_back(*home + "/bin");
+  std::optional<Assembler> refused;
+  for (const std::string &folder : folders) {
+    auto found = folder.empty() ? llvm::sys::findProgramByName("ptxas")
+                                : llvm::sys::findProgramByName("ptxas", {folder});
+    if (!found)
+      continue;
+    Assembler assembler = examine(*found, ptxVersion);
+    if (!assembler.path.empty())
+      return assembler;
+    if (!refused)
+      refused = assembler;
+  }
+  return refused.value_or(
+      Assembler{"", "none: no ptxas in PATH, $CUDA_HOME/bin or $CUDA_PATH/bin"});
 }
 
 llvm::StringMap<AssembledKernel> parseAssemblerReport(llvm::StringRef text) {

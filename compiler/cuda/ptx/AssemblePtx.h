@@ -10,12 +10,14 @@
 
 namespace gc::cuda {
 
-/// ptxas, from PATH, $CUDA_HOME/bin or $CUDA_PATH/bin.
+/// ptxas, from PATH, $CUDA_HOME/bin or $CUDA_PATH/bin: the first that reads our PTX.
 struct Assembler {
   std::string path;    // empty: none
   std::string version; // "ptxas 13.0.88", or why there is none
+  int cuda = 0;        // of which CUDA it is, 13000
 
-  static Assembler find();
+  /// `ptxVersion`: what it must read, 80 for PTX 8.0.
+  static Assembler find(int ptxVersion = 80);
 };
 
 /// What the assembler tells of a kernel.

@@ -159,7 +159,8 @@ FailureOr<KernelImages> compileKernels(ModuleOp module, const CodegenOptions &op
   std::vector<Shard> shards = dealIntoShards(kernels, *signatures);
   if (failed(lowerKernels(module)))
     return failure();
-  Assembler assembler = options.assemble ? Assembler::find() : Assembler{"", "none: not asked for"};
+  Assembler assembler = options.assemble ? Assembler::find(options.device->ptxVersion())
+                                         : Assembler{"", "none: not asked for"};
   if (llvm::Error error =
           codegen::inParallel(shards.size(), unsigned(std::max(1, options.threads)), [&](size_t i) {
             return compileShard(shards[i], i, assembler, options);
@@ -168,6 +169,7 @@ FailureOr<KernelImages> compileKernels(ModuleOp module, const CodegenOptions &op
 
   KernelImages result;
   result.assembler = assembler.version;
+  result.assemblerCuda = assembler.cuda;
   llvm::StringMap<KernelResources> resources;
   for (Shard &shard : shards) {
     KernelImage image;

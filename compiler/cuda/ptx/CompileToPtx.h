@@ -36,6 +36,7 @@ struct KernelImages {
   std::vector<KernelImage> images;
   std::vector<KernelResources> resources; // in the order of the kernels in the module
   std::string assembler;                  // "ptxas 13.0.88", or why there is none
+  int assemblerCuda = 0;                  // 13000 for CUDA 13.0; 0: there is none
 };
 
 struct CodegenOptions {

@@ -22,12 +22,6 @@ namespace {
 constexpr const char *triple = "nvptx64-nvidia-cuda";
 constexpr unsigned sharedSpace = 3;
 
-/// The oldest that knows the target, but no older than CUDA 12.0's: it is what a newer device's
-/// driver translates, and old drivers refuse new versions.
-const char *ptxVersion(const DeviceModel &device) {
-  return device.version >= 120 ? "+ptx87" : device.version >= 100 ? "+ptx86" : "+ptx80";
-}
-
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const DeviceModel &device) {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -45,9 +39,9 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const DeviceM
   // Products are rounded (mul.rn) unless the kernel says math.fma: whether they are must not depend
   // on what stands next to them, or a recomputed value differs from the first one.
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  std::unique_ptr<llvm::TargetMachine> machine(
-      target->createTargetMachine(llvm::Triple(triple), device.target, ptxVersion(device), options,
-                                  std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+      llvm::Triple(triple), device.target, "+ptx" + std::to_string(device.ptxVersion()), options,
+      std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
   if (!machine)
     return llvm::createStringError("LLVM cannot create a target machine for " +
                                    llvm::Twine(device.target));

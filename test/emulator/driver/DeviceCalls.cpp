@@ -107,10 +107,10 @@ GC_EXPORT CUresult cuInit(unsigned flags) {
 }
 
 GC_EXPORT CUresult cuDriverGetVersion(int *version) {
-  return Driver::enter(Call::cuDriverGetVersion, Needs::Nothing, [&](Driver &) {
+  return Driver::enter(Call::cuDriverGetVersion, Needs::Nothing, [&](Driver &driver) {
     if (!version)
       return CUDA_ERROR_INVALID_VALUE;
-    *version = driverVersion;
+    *version = driver.settings.driver;
     return CUDA_SUCCESS;
   });
 }

@@ -1,4 +1,5 @@
 // PTX modules, their functions and launches.
+#include "runtime/plan/CudaVersions.h"
 #include "test/emulator/driver/Submit.h"
 
 #include <cstring>
@@ -8,8 +9,6 @@ namespace gc::emulator {
 namespace {
 
 constexpr uint64_t modulePage = uint64_t(2) << 20;
-// PTX of a newer toolkit than the driver's is refused.
-constexpr int newestPtxMajor = 9, newestPtxMinor = 0;
 
 // The device's memory as one operation sees it.
 class OperationMemory : public ptx::GlobalMemory {
@@ -80,10 +79,19 @@ std::string checkTarget(const std::string &target, int number) {
   return fits ? "" : "PTX for target '" + target + "' does not run on " + device;
 }
 
-bool isTooNew(const std::string &version) {
+// PTX of a newer toolkit than the driver's is refused.
+bool isTooNew(const std::string &version, int driver) {
   int major = 0, minor = 0;
   std::sscanf(version.c_str(), "%d.%d", &major, &minor);
-  return major > newestPtxMajor || (major == newestPtxMajor && minor > newestPtxMinor);
+  return 10 * major + minor > plan::newestPtx(driver);
+}
+
+// How a driver answers a cubin or a bundle of them. From CUDA 13 on cubins have another ABI in byte
+// 7 of their header, and older drivers know no such image. There is no device here to run others.
+CUresult refuseBinary(const void *image, int driver) {
+  constexpr unsigned char abiOfCuda13 = 0x41;
+  bool isNewer = static_cast<const unsigned char *>(image)[7] == abiOfCuda13 && driver < 13000;
+  return isNewer ? CUDA_ERROR_INVALID_IMAGE : CUDA_ERROR_NO_BINARY_FOR_GPU;
 }
 
 CUresult loadPtx(Driver &driver, const char *text, std::shared_ptr<Module> &module,
@@ -104,7 +112,7 @@ CUresult loadPtx(Driver &driver, const char *text, std::shared_ptr<Module> &modu
         checkTarget(module->program->target(), driver.settings.major * 10 + driver.settings.minor);
     if (!problem.empty()) {
       result = CUDA_ERROR_INVALID_PTX;
-    } else if (isTooNew(module->program->version())) {
+    } else if (isTooNew(module->program->version(), driver.settings.driver)) {
       problem = "PTX version " + module->program->version() + " is newer than the driver";
       result = CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
     }
@@ -223,9 +231,8 @@ GC_EXPORT CUresult cuModuleLoadDataEx(CUmodule *handle, const void *image, unsig
     std::memcpy(&magic, image, 1);
     if (magic == 0x7f || magic == 0x50)
       std::memcpy(&magic, image, 4);
-    // Cubins (ELF) and bundles of them: we have no such device.
     if (magic == 0x464c457f || magic == 0xba55ed50)
-      return CUDA_ERROR_NO_BINARY_FOR_GPU;
+      return refuseBinary(image, driver.settings.driver);
     std::shared_ptr<Module> module;
     std::string problem;
     CUresult result = loadPtx(driver, static_cast<const char *>(image), module, problem);

@@ -38,6 +38,17 @@ bool parseCapability(std::string_view text, Settings &settings) {
   return true;
 }
 
+// A version of CUDA, "12.2", as the driver tells it.
+bool parseDriver(std::string_view text, Settings &settings) {
+  size_t dot = text.find('.');
+  uint64_t major = 0, minor = 0;
+  if (dot == std::string_view::npos || !parseNumber(text.substr(0, dot), major) ||
+      !parseNumber(text.substr(dot + 1), minor) || major < 11 || major > 99 || minor > 99)
+    return false;
+  settings.driver = int(1000 * major + 10 * minor);
+  return true;
+}
+
 bool parseOrder(std::string_view text, Settings &settings) {
   if (text == "first" || text == "last") {
     settings.order = text == "first" ? Order::First : Order::Last;
@@ -68,6 +79,7 @@ struct Variable {
 constexpr Variable variables[] = {
     {"GC_EMULATOR_DEVICES", parseDevices, "a number of devices, 0 to 16"},
     {"GC_EMULATOR_SM", parseCapability, "a compute capability such as 8.6"},
+    {"GC_EMULATOR_DRIVER", parseDriver, "the driver's version of CUDA, such as 12.2"},
     {"GC_EMULATOR_MEMORY",
      [](std::string_view text, Settings &s) { return parseBytes(text, s.memory); },
      "bytes, or a number with KiB, MiB or GiB"},

@@ -17,6 +17,7 @@ struct Settings {
   int devices = 1;
   int major = 12;
   int minor = 9;
+  int driver = 13000; // the newest CUDA that it serves
   uint64_t memory = uint64_t(2) << 30;
   Order order = Order::Last;
   uint64_t seed = 0;

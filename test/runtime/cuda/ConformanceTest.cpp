@@ -1,6 +1,7 @@
 // The conformance suite on the emulated GPU, products included; CTest sets where its driver is.
 #include "runtime/hal/conformance/Conformance.h"
 #include "compiler/cuda/DeviceModel.h"
+#include "runtime/hal/Registry.h"
 #include "tools/selftest/CudaLowering.h"
 
 #include <gtest/gtest.h>
@@ -76,11 +77,42 @@ TEST(CudaConformanceSuite, RefusesGroupsDilationAndTypes) {
   EXPECT_NE(done.error().message.find("F16"), std::string::npos) << done.error().message;
 }
 
+TEST(DeviceModels, AreFoundByCard) {
+  using gc::cuda::findDeviceModel;
+  EXPECT_EQ(findDeviceModel("NVIDIA GeForce RTX 4090")->target, "sm_89");
+  EXPECT_EQ(findDeviceModel("rtx-2080-ti")->multiprocessors, 68);
+  EXPECT_EQ(findDeviceModel("t4"), findDeviceModel("Tesla T4"));
+  EXPECT_EQ(findDeviceModel("rtx"), nullptr);
+  // A card serves itself; an architecture serves its largest card.
+  EXPECT_EQ(findDeviceModel("RTX 3060")->servedMultiprocessors, 28);
+  EXPECT_EQ(findDeviceModel("sm_86")->multiprocessors, 82);
+  EXPECT_EQ(findDeviceModel("sm_86")->servedMultiprocessors, 84);
+}
+
+TEST(DeviceModels, AreTakenFromTheDriver) {
+  std::string reason;
+  auto device = gc::runtime::hal::createDevice("cuda");
+  ASSERT_TRUE(device) << device.error().message;
+  auto properties = (*device)->propertiesJson();
+  ASSERT_TRUE(properties);
+  auto model = gc::cuda::describedDevice(*properties, reason);
+  ASSERT_TRUE(model) << reason;
+  EXPECT_EQ(model->target, "sm_120"); // the emulated one is 12.9
+  EXPECT_EQ(model->multiprocessors, 16);
+  EXPECT_EQ(model->servedMultiprocessors, 16);
+  EXPECT_EQ(model->memoryBytes, int64_t(2) << 30);
+  EXPECT_FALSE(gc::cuda::describedDevice("{}", reason));
+  EXPECT_FALSE(gc::cuda::describedDevice("nonsense", reason));
+  EXPECT_FALSE(gc::cuda::describedDevice(
+      R"({"name": "old", "compute_capability": "7.0", "attributes": {}})", reason));
+  EXPECT_EQ(reason, "(old) has compute capability 7.0, and code is generated from sm_75 on");
+}
+
 TEST(DeviceModels, AreFoundByComputeCapability) {
   using gc::cuda::deviceModelFor;
   EXPECT_EQ(deviceModelFor(70), nullptr);
-  EXPECT_STREQ(deviceModelFor(75)->target, "sm_75");
-  EXPECT_STREQ(deviceModelFor(87)->target, "sm_86");
-  EXPECT_STREQ(deviceModelFor(103)->target, "sm_100");
-  EXPECT_STREQ(deviceModelFor(121)->target, "sm_120");
+  EXPECT_EQ(deviceModelFor(75)->target, "sm_75");
+  EXPECT_EQ(deviceModelFor(87)->target, "sm_86");
+  EXPECT_EQ(deviceModelFor(103)->target, "sm_100");
+  EXPECT_EQ(deviceModelFor(121)->target, "sm_120");
 }

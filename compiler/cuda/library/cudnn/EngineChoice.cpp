@@ -1,5 +1,6 @@
 //===- EngineChoice.cpp - which of cuDNN's engines computes a graph -------===//
 #include "compiler/cuda/library/cudnn/EngineChoice.h"
+#include "runtime/plan/CudnnProfile.h"
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -68,7 +69,23 @@ static std::string nameOf(const Descriptor &engine, const Descriptor &config) {
   return text.empty() ? name : name + " (knobs " + text + ")";
 }
 
-std::vector<LibraryPlan> chooseEngines(const GraphBuilder &builder, const Descriptor &device,
+// The library's workspace on the largest device that the plan shall serve; some grow with its
+// multiprocessors. A plan that does not restore there at all needs none: its twin runs.
+static int64_t workspaceOnLargest(const std::string &plan, const PlannedDevices &devices,
+                                  int driverVersion) {
+  if (devices.largestCount == 0)
+    return 0;
+  auto fitted = plan::fitCudnnPlan(plan, driverVersion, devices.largestCount);
+  if (!fitted)
+    throw NoPlan("the plan has no profile of the GPU");
+  try {
+    return restorePlan(*fitted, devices.largest);
+  } catch (const NoPlan &) {
+    return 0;
+  }
+}
+
+std::vector<LibraryPlan> chooseEngines(const GraphBuilder &builder, const PlannedDevices &devices,
                                        const PlannerOptions &options) {
   Descriptor graph = builder.finish();
   std::vector<LibraryPlan> plans;
@@ -98,17 +115,17 @@ std::vector<LibraryPlan> chooseEngines(const GraphBuilder &builder, const Descri
     }
     Descriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
     plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, config)
-        .set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, device)
+        .set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, devices.planned)
         .finalize("building the plan");
     if (plan.getNumber(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE) != own)
       throw NoPlan("building the plan: " + name + " needs another workspace than it said");
-    auto text = plan.getArray<char>(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION);
-    LibraryPlan result{std::string(text.data(), strnlen(text.data(), text.size())),
-                       start + builder.scratchBytes,
-                       name,
-                       builder.tensorIds,
-                       builder.scalars,
-                       builder.scratches};
+    auto bytes = plan.getArray<char>(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION);
+    std::string text(bytes.data(), strnlen(bytes.data(), bytes.size()));
+    own = std::max(own, workspaceOnLargest(text, devices, options.driverVersion));
+    start = builder.scratches.empty() ? own : (own + 255) / 256 * 256;
+    LibraryPlan result{
+        std::move(text),  start + builder.scratchBytes, name, builder.tensorIds, builder.scalars,
+        builder.scratches};
     for (auto &scratch : result.scratch)
       scratch.offset += start;
     limit = result.workspaceBytes > worthLess ? result.workspaceBytes / 2 : -1;
@@ -118,7 +135,7 @@ std::vector<LibraryPlan> chooseEngines(const GraphBuilder &builder, const Descri
   for (auto mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_B, CUDNN_HEUR_MODE_FALLBACK}) {
     std::vector<Descriptor> configs;
     try {
-      configs = proposals(graph, device, mode);
+      configs = proposals(graph, devices.planned, mode);
     } catch (const NoPlan &error) {
       failure = error.what();
     }

@@ -14,19 +14,19 @@ using namespace gc::cuda;
 using Json = nlohmann::json;
 
 template <typename Graph>
-static std::vector<LibraryPlan> plansFor(const Graph &graph, const Descriptor &device,
+static std::vector<LibraryPlan> plansFor(const Graph &graph, const PlannedDevices &devices,
                                          const PlannerOptions &options) {
   GraphBuilder builder(graph.type);
   build(graph, builder);
   try {
-    return chooseEngines(builder, device, options);
+    return chooseEngines(builder, devices, options);
   } catch (const NoPlan &error) {
     if constexpr (std::is_same_v<Graph, gc::plan::MatMulSpecT>) {
       GraphBuilder other(graph.type);
       if (!buildAsConvolution(graph, other))
         throw;
       try {
-        return chooseEngines(other, device, options);
+        return chooseEngines(other, devices, options);
       } catch (const NoPlan &second) {
         throw NoPlan(std::string(error.what()) + "; as a convolution: " + second.what());
       }
@@ -36,8 +36,9 @@ static std::vector<LibraryPlan> plansFor(const Graph &graph, const Descriptor &d
 }
 
 template <typename Graph>
-static Json planned(const Json &json, const Descriptor &device, const PlannerOptions &options) {
-  auto plans = plansFor(json.get<Graph>(), device, options);
+static Json planned(const Json &json, const PlannedDevices &devices,
+                    const PlannerOptions &options) {
+  auto plans = plansFor(json.get<Graph>(), devices, options);
   Json answer;
   answer["plan"] = plans.front();
   plans.erase(plans.begin());
@@ -45,10 +46,11 @@ static Json planned(const Json &json, const Descriptor &device, const PlannerOpt
   return answer;
 }
 
-static Json answerTo(const Json &request, const Descriptor &device, const PlannerOptions &options) {
+static Json answerTo(const Json &request, const PlannedDevices &devices,
+                     const PlannerOptions &options) {
   if (request.contains("restore"))
-    return {{"workspace", restorePlan(request["restore"].get<std::string>(), device)}};
-  using Planned = Json (*)(const Json &, const Descriptor &, const PlannerOptions &);
+    return {{"workspace", restorePlan(request["restore"].get<std::string>(), devices.planned)}};
+  using Planned = Json (*)(const Json &, const PlannedDevices &, const PlannerOptions &);
   static const std::pair<const char *, Planned> kinds[] = {
       {"convolution", planned<gc::plan::ConvolutionSpecT>},
       {"product", planned<gc::plan::MatMulSpecT>},
@@ -58,7 +60,7 @@ static Json answerTo(const Json &request, const Descriptor &device, const Planne
       {"pool", planned<PoolGraph>}};
   for (auto [kind, plan] : kinds)
     if (request.contains(kind))
-      return plan(request[kind], device, options);
+      return plan(request[kind], devices, options);
   throw NoPlan("the planner does not know this kind of graph");
 }
 
@@ -67,19 +69,22 @@ int main() {
   FILE *answers = fdopen(dup(STDOUT_FILENO), "w");
   if (!answers || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
     return gc::exits::RunFailed;
-  std::optional<Descriptor> device;
+  std::optional<PlannedDevices> devices;
   PlannerOptions options;
   for (std::string line; std::getline(std::cin, line);) {
     Json answer;
     try {
       Json request = Json::parse(line);
-      if (device) {
-        answer = answerTo(request, *device, options);
+      if (devices) {
+        answer = answerTo(request, *devices, options);
       } else {
         auto description = request.at("device").get<std::string>();
         loadCudnn(Json::parse(description).at("deviceVer").get<int>() / 10); // 860 is sm_86
         options = request.at("options").get<PlannerOptions>();
-        device.emplace(describeDevice(description));
+        auto largest = request.at("largest").get<std::string>();
+        int count = Json::parse(largest).at("multiProcessorCount").get<int>();
+        devices.emplace(PlannedDevices{describeDevice(description), describeDevice(largest),
+                                       largest == description ? 0 : count});
         answer = {{"version", cudnn().version}, {"driver", cudnn().driver}};
       }
     } catch (const std::exception &error) {

@@ -153,7 +153,7 @@ TEST_P(AssemblyTest, NothingSpills) {
   if (images->images[0].cubin.empty())
     GTEST_SKIP() << "no assembler: " << images->assembler;
   ASSERT_EQ(images->resources.size(), emitter.size());
-  std::printf("%-34s threads registers shared occupancy\n", GetParam()->target);
+  std::printf("%-34s threads registers shared occupancy\n", GetParam()->target.c_str());
   for (const cuda::KernelResources &kernel : images->resources) {
     std::printf("%-34s %7d %9d %6lld %8.0f %% %s\n", kernel.name.c_str(), kernel.threadsPerBlock,
                 kernel.registers, static_cast<long long>(kernel.sharedBytes),

@@ -3,6 +3,7 @@
 #include "compiler/cuda/library/LibraryPlanner.h"
 #include "compiler/cuda/library/ExampleGraphs.h"
 #include "compiler/cuda/library/GraphJson.h"
+#include "runtime/plan/CudnnProfile.h"
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -55,6 +56,11 @@ class EveryGraph : public testing::TestWithParam<std::tuple<gc::plan::DType, std
 TEST_P(EveryGraph, IsPlannedAndRestored) {
   auto [type, target] = GetParam();
   MAKE_PLANNER(planner, target, firstChoice());
+  DeviceModel largest = *findDeviceModel(target);
+  largest.multiprocessors = largest.servedMultiprocessors;
+  std::string reason;
+  auto onLargest = LibraryPlanner::create(largest, firstChoice(), reason);
+  ASSERT_TRUE(onLargest) << reason;
   for (auto &[name, graph] : exampleGraphs(type)) {
     SCOPED_TRACE(name);
     PlanAnswer answer = plan(*planner, graph);
@@ -71,13 +77,20 @@ TEST_P(EveryGraph, IsPlannedAndRestored) {
       own = std::min(own, scratch.offset);
       EXPECT_LE(scratch.offset + scratch.bytes, answer.plan->workspaceBytes);
     }
-    std::string reason;
     auto restored = planner->restore(answer.plan->plan, reason);
     ASSERT_TRUE(restored) << reason;
     EXPECT_LE(*restored, own);
-    EXPECT_GE(*restored + 256, own); // scratch tensors start at the next multiple of 256
+    // The workspace is that of the largest GPU of the architecture.
+    auto fitted = gc::plan::fitCudnnPlan(answer.plan->plan, PlannerOptions().driverVersion,
+                                         largest.multiprocessors);
+    ASSERT_TRUE(fitted);
+    auto there = onLargest->restore(*fitted, reason);
+    ASSERT_TRUE(there) << reason;
+    int64_t most = std::max(*restored, *there);
+    EXPECT_LE(most, own);
+    EXPECT_GE(most + 256, own); // scratch tensors start at the next multiple of 256
     if (answer.plan->scratch.empty()) {
-      EXPECT_EQ(*restored, own);
+      EXPECT_EQ(most, own);
     }
   }
 }
@@ -310,6 +323,55 @@ TEST(GraphJson, KeepsEveryFieldOfASpec) {
   line = nlohmann::json(product).dump();
   EXPECT_EQ(bytesOf(nlohmann::json::parse(line).get<gc::plan::MatMulSpecT>()), bytesOf(product))
       << line;
+}
+
+//===----------------------------------------------------------------------===//
+// Other GPUs of the architecture, other drivers
+//===----------------------------------------------------------------------===//
+
+// The library refuses a plan on a GPU with another driver or another number of multiprocessors;
+// fitted, as the runtime does it, it takes the plan, in no more workspace than was planned.
+TEST(LibraryPlanner, FittedPlansRestoreOnOtherCardsAndDrivers) {
+  MAKE_PLANNER(planner, "sm_86", firstChoice());
+  std::vector<std::string> graphs = {"convolution 3x3", "convolution, filter gradient",
+                                     "linear + bias + residual", "layer norm",
+                                     "layer norm, gradient"};
+  std::vector<LibraryPlan> plans;
+  for (const std::string &graph : graphs) {
+    PlanAnswer answer = plan(*planner, example(gc::plan::DType_F32, graph));
+    ASSERT_TRUE(answer.plan) << graph << ": " << answer.reason;
+    plans.push_back(*answer.plan);
+  }
+  int refused = 0;
+  for (const char *card : {"RTX 3060", "RTX 3080", "RTX A6000"})
+    for (int driver : {12020, 13000, 13010}) {
+      PlannerOptions options = firstChoice();
+      options.driverVersion = driver;
+      const DeviceModel &there = *findDeviceModel(card);
+      std::string reason;
+      auto elsewhere = LibraryPlanner::create(there, options, reason);
+      ASSERT_TRUE(elsewhere) << reason;
+      for (size_t i = 0; i < graphs.size(); ++i) {
+        std::string where = graphs[i] + " on " + card + ", driver " + std::to_string(driver);
+        refused += !elsewhere->restore(plans[i].plan, reason);
+        auto fitted = gc::plan::fitCudnnPlan(plans[i].plan, driver, there.multiprocessors);
+        ASSERT_TRUE(fitted) << where;
+        auto workspace = elsewhere->restore(*fitted, reason);
+        ASSERT_TRUE(workspace) << where << ": " << reason;
+        EXPECT_LE(*workspace, plans[i].workspaceBytes) << where;
+      }
+    }
+  EXPECT_GT(refused, 0) << "fitting would not be needed";
+}
+
+TEST(FitCudnnPlan, ChangesNothingButTheProfile) {
+  EXPECT_EQ(gc::plan::fitCudnnPlan(R"({"driverVer":1,"GPUProfile":{"multiProcessorCount":82,"x":1,)"
+                                   R"("driverVer":13000}})",
+                                   12020, 28),
+            R"({"driverVer":1,"GPUProfile":{"multiProcessorCount":28,"x":1,"driverVer":12020}})");
+  EXPECT_FALSE(gc::plan::fitCudnnPlan(R"({"multiProcessorCount":82,"driverVer":13000})", 1, 1));
+  EXPECT_FALSE(gc::plan::fitCudnnPlan(R"({"GPUProfile":{"multiProcessorCount":82}})", 1, 1));
+  EXPECT_EQ(gc::plan::cudnnVersionText(92603), "9.26.3");
 }
 
 //===----------------------------------------------------------------------===//
