@@ -12,7 +12,7 @@ using namespace mlir;
 namespace gc {
 
 void buildTrainPipeline(OpPassManager &passes, const CompileOptions &options, TargetOf targetOf,
-                        bool lean) {
+                        bool lean, StringRef selectName) {
   passes.addPass(createCheckModelPass());
   passes.addPass(createSimplifyPass());
   if (options.evaluate)
@@ -26,32 +26,36 @@ void buildTrainPipeline(OpPassManager &passes, const CompileOptions &options, Ta
   }
   passes.addPass(createExpandPass());
   passes.addNestedPass<func::FuncOp>(createFusePass());
-  passes.addPass(createSelectKernelsPass(std::move(targetOf), lean));
+  passes.addPass(createSelectKernelsPass(std::move(targetOf), lean, selectName));
   // Workspaces are known now.
   passes.addNestedPass<func::FuncOp>(createSchedulePass());
 }
 
 namespace {
+
+// The name by which gc-opt knows the selection of kernels for the CPU.
+constexpr StringLiteral kSelectForCpu = "gc-select-cpu";
+
 struct TrainPipelineOptions : PassPipelineOptions<TrainPipelineOptions> {
   Option<std::string> optimizer{*this, "optimizer", llvm::cl::desc("sgd, adam or adamw"),
                                 llvm::cl::init("sgd")};
-  Option<double> lr{*this, "lr", llvm::cl::desc("learning rate"), llvm::cl::init(1e-3)};
-  Option<double> momentum{*this, "momentum", llvm::cl::desc("sgd: momentum"), llvm::cl::init(0)};
-  Option<double> dampening{*this, "dampening", llvm::cl::desc("sgd: dampening"), llvm::cl::init(0)};
+  Option<PassSetting<double>> lr{*this, "lr", llvm::cl::desc("learning rate (0.001)")};
+  Option<PassSetting<double>> momentum{*this, "momentum", llvm::cl::desc("sgd: momentum (0)")};
+  Option<PassSetting<double>> dampening{*this, "dampening", llvm::cl::desc("sgd: dampening (0)")};
   Option<bool> nesterov{*this, "nesterov", llvm::cl::desc("sgd: Nesterov momentum"),
                         llvm::cl::init(false)};
-  Option<double> weightDecay{*this, "weight-decay", llvm::cl::desc("weight decay (0; adamw: 0.01)"),
-                             llvm::cl::init(0)};
-  Option<double> beta1{*this, "beta1", llvm::cl::desc("adam: beta 1"), llvm::cl::init(0.9)};
-  Option<double> beta2{*this, "beta2", llvm::cl::desc("adam: beta 2"), llvm::cl::init(0.999)};
-  Option<double> epsilon{*this, "epsilon", llvm::cl::desc("adam: epsilon"), llvm::cl::init(1e-8)};
+  Option<PassSetting<double>> weightDecay{*this, "weight-decay",
+                                          llvm::cl::desc("weight decay (0; adamw: 0.01)")};
+  Option<PassSetting<double>> beta1{*this, "beta1", llvm::cl::desc("adam: beta 1 (0.9)")};
+  Option<PassSetting<double>> beta2{*this, "beta2", llvm::cl::desc("adam: beta 2 (0.999)")};
+  Option<PassSetting<double>> epsilon{*this, "epsilon", llvm::cl::desc("adam: epsilon (1e-8)")};
   Option<int64_t> accumulate{*this, "accumulate", llvm::cl::desc("micro-batches in a step"),
                              llvm::cl::init(1)};
   Option<std::string> policy{*this, "policy",
                              llvm::cl::desc("recompute none, all, sqrt, checkpoints or budget"),
                              llvm::cl::init("none")};
-  Option<int> checkpoints{*this, "checkpoints", llvm::cl::desc("how many, for policy=checkpoints"),
-                          llvm::cl::init(1)};
+  Option<PassSetting<int>> checkpoints{*this, "checkpoints",
+                                       llvm::cl::desc("how many, for policy=checkpoints (1)")};
   Option<std::string> budget{*this, "budget", llvm::cl::desc("of all bytes, for policy=budget"),
                              llvm::cl::init("")};
   Option<bool> keepGradients{*this, "keep-gradients",
@@ -66,8 +70,8 @@ struct TrainPipelineOptions : PassPipelineOptions<TrainPipelineOptions> {
 std::string faultOf(const TrainPipelineOptions &given) {
   std::string wrong = settingsOf(given.optimizer, given).check();
   return !wrong.empty() ? wrong
-                        : ignoredByPolicy(given.policy.getValue(), given.budget.hasValue(),
-                                          given.checkpoints.hasValue());
+                        : ignoredByPolicy(given.policy.getValue(), !given.budget.empty(),
+                                          given.checkpoints.value.has_value());
 }
 
 void addTrainPipeline(OpPassManager &passes, const TrainPipelineOptions &given,
@@ -77,7 +81,7 @@ void addTrainPipeline(OpPassManager &passes, const TrainPipelineOptions &given,
   options.accumulate = given.accumulate;
   options.keepGradients = given.keepGradients;
   options.evaluate = given.evaluate;
-  buildTrainPipeline(passes, options, target, /*lean=*/false);
+  buildTrainPipeline(passes, options, target, /*lean=*/false, kSelectForCpu);
   PlanStepPassOptions plan;
   plan.policy = given.policy;
   plan.checkpoints = given.checkpoints;
@@ -93,7 +97,7 @@ void registerTrainPipeline() {
   TargetOf cpuTarget = [](MLIRContext *context) {
     return std::make_shared<cpu::CpuTarget>(context, 0);
   };
-  registerPass([=] { return createSelectKernelsPass(cpuTarget, /*lean=*/false, "gc-select-cpu"); });
+  registerPass([=] { return createSelectKernelsPass(cpuTarget, /*lean=*/false, kSelectForCpu); });
   // Not PassPipelineRegistration: that cannot refuse options that contradict each other.
   registerPassPipeline(
       "gc-train", "every pass from a model to a placed training step, for the CPU",

@@ -217,21 +217,28 @@ struct OptimizerPass : impl::OptimizerPassBase<OptimizerPass> {
   using OptimizerPassBase::beta1, OptimizerPassBase::beta2, OptimizerPassBase::dampening,
       OptimizerPassBase::epsilon, OptimizerPassBase::lr, OptimizerPassBase::momentum,
       OptimizerPassBase::nesterov, OptimizerPassBase::weightDecay;
-  OptimizerPass(const OptimizerSettings &settings, bool keep) : fixed(settings) {
-    keepGradients = keep;
-  }
   void runOnOperation() override {
-    if (failed(
-            addOptimizer(getOperation(), fixed ? *fixed : settingsOf(kind, *this), keepGradients)))
+    if (failed(addOptimizer(getOperation(), settingsOf(kind, *this), keepGradients)))
       signalPassFailure();
   }
-  std::optional<OptimizerSettings> fixed; // else those of the pass options
 };
 
 } // namespace
 
 std::unique_ptr<Pass> createOptimizerPass(const OptimizerSettings &settings, bool keepGradients) {
-  return std::make_unique<OptimizerPass>(settings, keepGradients);
+  // By the pass's own options, so that a printed pipeline tells them.
+  OptimizerPassOptions options;
+  options.kind = settings.name;
+  options.lr = settings.lr;
+  options.momentum = settings.momentum;
+  options.dampening = settings.dampening;
+  options.nesterov = settings.nesterov;
+  options.weightDecay = settings.weightDecay;
+  options.beta1 = settings.beta1;
+  options.beta2 = settings.beta2;
+  options.epsilon = settings.epsilon;
+  options.keepGradients = keepGradients;
+  return createOptimizerPass(options);
 }
 
 LogicalResult addOptimizer(ModuleOp module, const OptimizerSettings &settings, bool keepGradients) {

@@ -15,19 +15,16 @@ std::unique_ptr<mlir::Pass> createOptimizerPass(const OptimizerSettings &setting
 /// Reads the settings of pass options that have the members of OptimizerSettings, all but the name.
 template <typename Options>
 OptimizerSettings settingsOf(const std::string &name, const Options &options) {
-  auto given = [](const auto &option) {
-    return option.hasValue() ? std::optional<double>(option) : std::nullopt;
-  };
   OptimizerSettings settings;
   settings.name = name;
-  settings.lr = options.lr;
-  settings.momentum = given(options.momentum);
-  settings.dampening = given(options.dampening);
+  settings.lr = options.lr.value.value_or(settings.lr);
+  settings.momentum = options.momentum.value;
+  settings.dampening = options.dampening.value;
   settings.nesterov = options.nesterov;
-  settings.weightDecay = given(options.weightDecay);
-  settings.beta1 = given(options.beta1);
-  settings.beta2 = given(options.beta2);
-  settings.epsilon = given(options.epsilon);
+  settings.weightDecay = options.weightDecay.value;
+  settings.beta1 = options.beta1.value;
+  settings.beta2 = options.beta2.value;
+  settings.epsilon = options.epsilon.value;
   return settings;
 }
 

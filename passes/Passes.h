@@ -5,6 +5,7 @@
 #include "dialects/Gc.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
+#include "passes/PassSetting.h"
 
 namespace gc {
 #define GEN_PASS_DECL

@@ -3,6 +3,12 @@
 #define GC_PASSES_TD
 include "mlir/Pass/PassBase.td"
 
+// A number that may be left open (passes/PassSetting.h): the pass has its default, which `text`
+// tells in parentheses.
+class NumberOption<string name, string argument, string number, string text>
+    : Option<name, argument, "::gc::PassSetting<" # number # ">",
+             "::gc::PassSetting<" # number # ">()", text>;
+
 def CheckModelPass : Pass<"gc-check-model", "::mlir::ModuleOp"> {
   let summary = "refuses what is no model, or one that contradicts itself";
   let description = [{
@@ -73,15 +79,15 @@ def OptimizerPass : Pass<"gc-optimizer", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"kind", "kind", "std::string", "\"sgd\"", "sgd, adam or adamw">,
-    Option<"lr", "lr", "double", "1e-3", "learning rate">,
-    Option<"momentum", "momentum", "double", "0.0", "sgd: momentum">,
-    Option<"dampening", "dampening", "double", "0.0", "sgd: dampening of the momentum">,
+    Option<"lr", "lr", "::gc::PassSetting<double>", "::gc::PassSetting<double>(1e-3)",
+           "learning rate">,
+    NumberOption<"momentum", "momentum", "double", "sgd: momentum (0)">,
+    NumberOption<"dampening", "dampening", "double", "sgd: dampening of the momentum (0)">,
     Option<"nesterov", "nesterov", "bool", "false", "sgd: Nesterov momentum">,
-    Option<"weightDecay", "weight-decay", "double", "0.0",
-           "weight decay; adamw decays by 0.01 unless told">,
-    Option<"beta1", "beta1", "double", "0.9", "adam, adamw: decay of the first moment">,
-    Option<"beta2", "beta2", "double", "0.999", "adam, adamw: decay of the second moment">,
-    Option<"epsilon", "epsilon", "double", "1e-8", "adam, adamw: added to the denominator">,
+    NumberOption<"weightDecay", "weight-decay", "double", "weight decay (0; adamw: 0.01)">,
+    NumberOption<"beta1", "beta1", "double", "adam, adamw: decay of the first moment (0.9)">,
+    NumberOption<"beta2", "beta2", "double", "adam, adamw: decay of the second moment (0.999)">,
+    NumberOption<"epsilon", "epsilon", "double", "adam, adamw: added to the denominator (1e-8)">,
     Option<"keepGradients", "keep-gradients", "bool", "false",
            "keep gc.gradient beside the update, so that gradients can be dumped">
   ];
@@ -221,8 +227,7 @@ def RematerializePass : Pass<"gc-rematerialize", "::mlir::ModuleOp"> {
   let options = [
     Option<"policy", "policy", "std::string", "\"none\"",
            "none, all, sqrt, checkpoints or budget">,
-    Option<"checkpoints", "checkpoints", "int", "1",
-           "how many, for policy=checkpoints alone">,
+    NumberOption<"checkpoints", "checkpoints", "int", "how many, for policy=checkpoints alone (1)">,
     Option<"budget", "budget", "std::string", "\"\"",
            "size of the arena that gc-plan-memory shall not exceed, variables and input slots "
            "included, such as 600MB or 1GiB, for policy=budget alone">,
@@ -253,7 +258,7 @@ def PlanStepPass : Pass<"gc-plan-step", "::mlir::ModuleOp"> {
   let options = [
     Option<"policy", "policy", "std::string", "\"none\"",
            "none, all, sqrt, checkpoints or budget">,
-    Option<"checkpoints", "checkpoints", "int", "1", "how many, for policy=checkpoints alone">,
+    NumberOption<"checkpoints", "checkpoints", "int", "how many, for policy=checkpoints alone (1)">,
     Option<"budget", "budget", "std::string", "\"\"",
            "size of the arena, such as 600MB or 1GiB, for policy=budget alone">,
     Option<"reserve", "reserve", "int64_t", "0", "bytes that the target needs throughout">,

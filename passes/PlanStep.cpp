@@ -37,8 +37,9 @@ std::optional<int64_t> parseBytes(StringRef text) {
 }
 
 // Reads the options that both passes have. Fails with an error at `module`.
-FailureOr<MemoryWishes> readWishes(ModuleOp module, const std::string &policy, int checkpoints,
-                                   const std::string &budget) {
+FailureOr<MemoryWishes> readWishes(ModuleOp module, const std::string &policy,
+                                   std::optional<int> givenCheckpoints, const std::string &budget) {
+  const int checkpoints = givenCheckpoints.value_or(1);
   MemoryWishes wishes;
   wishes.policyAsWritten = "policy=" + policy;
   wishes.budgetOption = "budget";
@@ -79,7 +80,7 @@ template <typename Base> struct WishingPass : Base {
     if (failed(Pass::initializeOptions(options, error)))
       return failure();
     std::string ignored =
-        ignoredByPolicy(this->policy, this->budget.hasValue(), this->checkpoints.hasValue());
+        ignoredByPolicy(this->policy, !this->budget.empty(), this->checkpoints.value.has_value());
     return ignored.empty() ? success() : error(ignored);
   }
 
@@ -98,7 +99,7 @@ struct PlanStepPass : WishingPass<impl::PlanStepPassBase<PlanStepPass>> {
     ModuleOp module = getOperation();
     if (failed(requireCosts(module)))
       return failure();
-    FailureOr<MemoryWishes> wishes = readWishes(module, policy, checkpoints, budget);
+    FailureOr<MemoryWishes> wishes = readWishes(module, policy, checkpoints.value, budget);
     if (failed(wishes))
       return failure();
     FailureOr<func::FuncOp> train = findList(module, kMicroBatchList, "--gc-autodiff");
@@ -129,7 +130,7 @@ struct RematerializePass : WishingPass<impl::RematerializePassBase<Rematerialize
       return;
     if (failed(requireCosts(getOperation())))
       return signalPassFailure();
-    FailureOr<MemoryWishes> wishes = readWishes(getOperation(), policy, checkpoints, budget);
+    FailureOr<MemoryWishes> wishes = readWishes(getOperation(), policy, checkpoints.value, budget);
     if (failed(wishes))
       return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>())

@@ -92,7 +92,7 @@ std::string textWithDefaults(const PassRegistryEntry &entry) {
 }
 
 /// The settings between the braces of `any(gc-optimizer{kind=sgd lr=1.000000e-03})`; those that are
-/// empty by default are left out.
+/// empty by default, or whose default the description tells, are left out.
 std::string defaultsOf(const PassRegistryEntry &entry) {
   std::string text = textWithDefaults(entry);
   llvm::StringRef inBraces = llvm::StringRef(text).split('{').second.rsplit('}').first;
@@ -100,7 +100,7 @@ std::string defaultsOf(const PassRegistryEntry &entry) {
   inBraces.split(settings, ' ', -1, /*KeepEmpty=*/false);
   std::string defaults;
   for (llvm::StringRef setting : settings)
-    if (!setting.ends_with("="))
+    if (!setting.ends_with("=") && !setting.ends_with("=default"))
       defaults += readable(setting) + " ";
   return defaults;
 }
