@@ -76,7 +76,9 @@ def Gc_KnownAttributes : NativeOpTrait<"KnownAttributes"> {
 }
 
 // What passes ask of every op. There are no defaults: each op answers by the traits below, or by
-// methods of its own (Gc_OwnCost, Gc_OwnSamples, Gc_OwnInference), or does not compile.
+// methods of its own (Gc_OwnCost, Gc_OwnSamples, Gc_OwnInference), or does not compile. The two
+// exceptions are answers of CostOpInterface: the bytes moved, which are those of every tensor once,
+// and the workspace, which a target writes into `gc.workspace`.
 class Gc_Answer<string trait, string parameters> : ParamNativeOpTrait<trait, parameters> {
   let cppNamespace = "::gc";
 }

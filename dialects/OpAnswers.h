@@ -1,7 +1,8 @@
 //===- OpAnswers.h - answers that many ops give alike -----------*- C++ -*-===//
 //
 // What passes ask of every op (GcInterfaces.td) has no default: an op that does not answer does not
-// compile. Most ops answer by one of these traits, which GcBase.td names; the others declare the
+// compile. There are two exceptions, both of the costs: the bytes moved are those of each tensor once,
+// and the workspace is what the target has written into `gc.workspace`. Most ops answer by one of these traits, which GcBase.td names; the others declare the
 // interface's methods and define them in `ops/`.
 //
 //===----------------------------------------------------------------------===//
