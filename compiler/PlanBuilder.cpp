@@ -3,6 +3,7 @@
 #include "compiler/MemoryAtPeak.h"
 #include "compiler/target/PlanType.h"
 #include "passes/Accumulate.h"
+#include "passes/ModelFunction.h"
 #include "passes/analysis/Dependence.h"
 #include "runtime/plan/KernelLimits.h"
 #include "runtime/plan/PlanFile.h"
@@ -202,7 +203,8 @@ private:
         keepGradient(gradient, planned);
     }
     setLives(planned, evaluate, commands());
-    addMetrics(planned, evaluate);
+    if (failed(addMetrics(planned, evaluate)))
+      return failure();
     auto image = llvm::find_if(function.getArguments(), [](BlockArgument argument) {
       return cast<ShapedType>(argument.getType()).getRank() > 0;
     });
@@ -297,25 +299,29 @@ private:
         buffer->last_command = commands - 1;
   }
 
-  void addMetrics(const PlannedFunction &planned, bool evaluate) {
+  // Of other outputs gc-check-model has said that nobody reads them.
+  LogicalResult addMetrics(const PlannedFunction &planned, bool evaluate) {
     func::FuncOp function = planned.function;
     Operation *terminator = function.getBody().front().getTerminator();
     for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
-      auto name = function.getResultAttrOfType<StringAttr>(i, "gc.output");
-      auto type = cast<ShapedType>(value.getType());
-      if (!name || type.getRank() != 0 || !type.getElementType().isF32())
+      auto name = function.getResultAttrOfType<StringAttr>(i, kOutputAttr);
+      if (!name || (name.getValue() != kLossOutput && name.getValue() != kCorrectOutput))
         continue;
+      FailureOr<BatchReduction> reduction = reductionOf(name, value);
+      if (failed(reduction))
+        return failure();
       auto metric = std::make_unique<plan::MetricT>();
       metric->name = name.str();
       metric->buffer = planned.buffers.lookup(value);
       metric->reduction =
-          value.getDefiningOp<AccuracyOp>() ? plan::Reduction_Sum : plan::Reduction_Mean;
+          *reduction == BatchReduction::Sum ? plan::Reduction_Sum : plan::Reduction_Mean;
       metric->evaluate = evaluate;
       plan.metrics.push_back(std::move(metric));
     }
     function.walk([&](CrossEntropyOp loss) {
       plan.classes = cast<ShapedType>(loss.getLogits().getType()).getDimSize(1);
     });
+    return success();
   }
 
   void addMemory() {

@@ -93,6 +93,9 @@ class Gc_Samples<string apart> : Gc_Answer<"Samples", "::gc::Apart::" # apart>;
 def Gc_KeepsMeans : NativeOpTrait<"KeepsMeans"> {
   let cppNamespace = "::gc";
 }
+// The op's first result is a number about a batch; those of several batches are reduced so.
+class Gc_Reduces<string reduction>
+    : Gc_Answer<"Reduces", "::gc::BatchReduction::" # reduction>;
 def Gc_SameInInference : NativeOpTrait<"SameInInference"> {
   let cppNamespace = "::gc";
 }

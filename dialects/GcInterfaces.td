@@ -69,6 +69,19 @@ def BatchOpInterface : OpInterface<"BatchOpInterface"> {
   ];
 }
 
+def MetricOpInterface : OpInterface<"MetricOpInterface"> {
+  let cppNamespace = "::gc";
+  let description = [{
+    An op whose first result is a number about a batch, which a model can return for the trainer.
+    There is no default: a mean that is added up, or a count that is averaged, would be noticed by
+    nobody.
+  }];
+  let methods = [
+    InterfaceMethod<"How the numbers of several batches become one.", "::gc::BatchReduction",
+      "getReduction", (ins)>
+  ];
+}
+
 def InferenceOpInterface : OpInterface<"InferenceOpInterface"> {
   let cppNamespace = "::gc";
   let description = [{ What the op is in inference mode. }];

@@ -4,7 +4,7 @@
 include "dialects/GcBase.td"
 
 def Gc_CrossEntropyOp : Gc_PureOp<"cross_entropy", [
-    Gc_Cost<"Rows", 20>, Gc_OwnSamples, Gc_SameInInference,
+    Gc_Cost<"Rows", 20>, Gc_OwnSamples, Gc_SameInInference, MetricOpInterface, Gc_Reduces<"Mean">,
     InferTypeOpAdaptor, Gc_Differentiable]> {
   let summary = "mean cross entropy of logits against labels";
   let description = [{
@@ -38,7 +38,8 @@ def Gc_CrossEntropyGradOp : Gc_PureOp<"cross_entropy_grad", [
   let hasVerifier = 1;
 }
 
-def Gc_AccuracyOp : Gc_PureOp<"accuracy", [Gc_Cost<"Rows", 1>, Gc_OwnSamples, Gc_SameInInference,
+def Gc_AccuracyOp : Gc_PureOp<"accuracy", [
+    Gc_Cost<"Rows", 1>, Gc_OwnSamples, Gc_SameInInference, MetricOpInterface, Gc_Reduces<"Sum">,
     InferTypeOpAdaptor]> {
   let summary = "how many samples have their largest logit at the label";
   let description = [{

@@ -43,6 +43,9 @@ enum class Mixing {
   Mixed, // anything else
 };
 
+/// How the numbers that an op gives for several batches become one: by their mean, or by their sum.
+enum class BatchReduction { Mean, Sum };
+
 /// Tells whether the samples of the batch lie along a dimension of an operand.
 using BatchDimensions = llvm::function_ref<bool(unsigned operand, int64_t dimension)>;
 

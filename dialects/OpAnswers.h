@@ -1,9 +1,10 @@
 //===- OpAnswers.h - answers that many ops give alike -----------*- C++ -*-===//
 //
 // What passes ask of every op (GcInterfaces.td) has no default: an op that does not answer does not
-// compile. There are two exceptions, both of the costs: the bytes moved are those of each tensor once,
-// and the workspace is what the target has written into `gc.workspace`. Most ops answer by one of these traits, which GcBase.td names; the others declare the
-// interface's methods and define them in `ops/`.
+// compile. There are two exceptions, both of the costs: the bytes moved are those of each tensor
+// once, and the workspace is what the target has written into `gc.workspace`. Most ops answer by
+// one of these traits, which GcBase.td names; the others declare the interface's methods and define
+// them in `ops/`.
 //
 //===----------------------------------------------------------------------===//
 #ifndef GC_DIALECTS_OPANSWERS_H
@@ -68,6 +69,15 @@ template <Apart apart> struct Samples {
 /// constant. An op without this trait is taken to mix what it makes of a mean.
 template <typename ConcreteOp>
 class KeepsMeans : public mlir::OpTrait::TraitBase<ConcreteOp, KeepsMeans> {};
+
+/// Gc_Reduces: how the numbers that the op gives for several batches become one.
+template <BatchReduction reduction> struct Reduces {
+  template <typename ConcreteOp>
+  class Impl : public mlir::OpTrait::TraitBase<ConcreteOp, Reduces<reduction>::Impl> {
+  public:
+    BatchReduction getReduction() { return reduction; }
+  };
+};
 
 /// Gc_SameInInference: the op does in inference mode what it does in training.
 template <typename ConcreteOp>

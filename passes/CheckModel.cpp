@@ -78,17 +78,25 @@ bool isInputType(Type type) {
          (tensor.getElementType().isF32() || tensor.getElementType().isInteger(32));
 }
 
-constexpr StringLiteral kCorrectOutput = "correct";
-
-LogicalResult checkOutput(func::FuncOp model, StringAttr name, Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  if (name.getValue() != kLossOutput && name.getValue() != kCorrectOutput)
+LogicalResult checkOutput(func::FuncOp model, StringRef name, Value value) {
+  auto tensor = dyn_cast<RankedTensorType>(value.getType());
+  if (name != kLossOutput && name != kCorrectOutput) {
     model.emitWarning("nobody reads the output '")
-        << name.getValue() << "': the runtime knows '" << kLossOutput << "' and '" << kCorrectOutput
-        << "'";
-  else if (!tensor || tensor.getRank() != 0 || !tensor.getElementType().isF32())
+        << name << "', and no plan will have it: the runtime knows '" << kLossOutput << "' and '"
+        << kCorrectOutput << "'";
+    return success();
+  }
+  if (!tensor || tensor.getRank() != 0 || !tensor.getElementType().isF32())
     return model.emitOpError("has a '")
-           << name.getValue() << "' of type " << type << ", expected tensor<f32>";
+           << name << "' of type " << value.getType() << ", expected tensor<f32>";
+  FailureOr<BatchReduction> reduction = reductionOf(name, value);
+  if (failed(reduction))
+    return failure();
+  // The runtime adds it up and divides it by the number of samples.
+  if (name == kCorrectOutput && *reduction != BatchReduction::Sum)
+    return emitError(value.getLoc()) << "the output '" << name
+                                     << "' is a mean: expected a count of samples, such as "
+                                        "gc.accuracy";
   return success();
 }
 
@@ -103,9 +111,10 @@ LogicalResult checkInterface(func::FuncOp model) {
              << kLargestRank << " dimensions from 1 to " << kLargestDimension << ", got "
              << argument.getType();
   }
-  for (auto [i, type] : llvm::enumerate(model.getResultTypes())) {
+  Operation *terminator = model.getBody().front().getTerminator();
+  for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
     auto name = model.getResultAttrOfType<StringAttr>(i, kOutputAttr);
-    if (failed(outputs.add(model.getLoc(), name, i)) || failed(checkOutput(model, name, type)))
+    if (failed(outputs.add(model.getLoc(), name, i)) || failed(checkOutput(model, name, value)))
       return failure();
   }
   return success();

@@ -1,5 +1,6 @@
 //===- ModelFunction.cpp - the functions of a module ----------------------===//
 #include "passes/ModelFunction.h"
+#include "dialects/Gc.h"
 
 using namespace mlir;
 
@@ -46,6 +47,21 @@ FailureOr<func::FuncOp> findList(ModuleOp module, StringRef list, StringRef pass
   }
   return module.emitOpError("has no function with gc.list = \"")
          << list << "\": run " << pass << " first";
+}
+
+FailureOr<BatchReduction> reductionOf(StringRef output, Value value) {
+  if (output == kLossOutput)
+    return BatchReduction::Mean;
+  if (auto metric = value.getDefiningOp<MetricOpInterface>();
+      metric && value == metric->getResult(0))
+    return metric.getReduction();
+  return emitError(value.getLoc())
+         << "the output '" << output << "' is "
+         << (value.getDefiningOp()
+                 ? "a result of '" + value.getDefiningOp()->getName().getStringRef().str() + "'"
+                 : std::string("an input"))
+         << ", which does not say whether the values of several batches are averaged or added up; "
+            "return what a metric computes, such as gc.accuracy";
 }
 
 LogicalResult requireFreeName(ModuleOp module, StringRef name) {

@@ -7,6 +7,7 @@
 #ifndef GC_PASSES_MODELFUNCTION_H
 #define GC_PASSES_MODELFUNCTION_H
 
+#include "dialects/InterfaceTypes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
@@ -17,9 +18,11 @@ inline constexpr llvm::StringLiteral kListAttr = "gc.list";
 inline constexpr llvm::StringLiteral kMicroBatchList = "micro_batch";
 inline constexpr llvm::StringLiteral kStepList = "step";
 inline constexpr llvm::StringLiteral kEvaluateList = "evaluate";
-/// Attribute of a function's result: its name for the runtime.
+/// Attribute of a function's result: its name for the runtime, which reads two: the loss, and how
+/// many samples of the batch were classified right.
 inline constexpr llvm::StringLiteral kOutputAttr = "gc.output";
 inline constexpr llvm::StringLiteral kLossOutput = "loss";
+inline constexpr llvm::StringLiteral kCorrectOutput = "correct";
 
 /// The one function with a loss that is no command list yet; an error at the module where there is
 /// none or several, or where its body is not a single block.
@@ -31,6 +34,11 @@ llvm::FailureOr<mlir::func::FuncOp> findList(mlir::ModuleOp module, llvm::String
 
 /// The value that `function` returns as its loss, null where it has none.
 mlir::Value findLoss(mlir::func::FuncOp function);
+
+/// How the numbers that `value`, returned as `output`, has for several batches become one. The loss
+/// is their mean whatever computes it, because the gradients are those of the mean; any other
+/// number is what the op says that computes it. An error at an op that does not say it.
+llvm::FailureOr<BatchReduction> reductionOf(llvm::StringRef output, mlir::Value value);
 
 /// Fails, with an error at the symbol, where `name` is taken in `module`.
 llvm::LogicalResult requireFreeName(mlir::ModuleOp module, llvm::StringRef name);

@@ -329,7 +329,7 @@ func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.inp
 // -----
 
 gc.parameter @w : tensor<3x4xf32> = #gc.init<constant, [0.0]>
-// expected-warning @below {{nobody reads the output 'logsumexp': the runtime knows 'loss' and 'correct'}}
+// expected-warning @below {{nobody reads the output 'logsumexp', and no plan will have it: the runtime knows 'loss' and 'correct'}}
 func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.input = "l"}) -> (tensor<f32> {gc.output = "loss"}, tensor<8xf32> {gc.output = "logsumexp"}) {
   %w = gc.read @w : tensor<3x4xf32>
   %y = gc.linear %x, %w : (tensor<8x4xf32>, tensor<3x4xf32>) -> tensor<8x3xf32>
@@ -346,4 +346,28 @@ func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.inp
   %loss, %lse = gc.cross_entropy %y, %l : (tensor<8x3xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
   // expected-error @below {{'func.return' has no attribute 'scale'}}
   return {scale = 2.0 : f32} %loss : tensor<f32>
+}
+
+// -----
+
+gc.parameter @w : tensor<3x4xf32> = #gc.init<constant, [0.0]>
+func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.input = "l"}) -> (tensor<f32> {gc.output = "loss"}, tensor<f32> {gc.output = "correct"}) {
+  %w = gc.read @w : tensor<3x4xf32>
+  %y = gc.linear %x, %w : (tensor<8x4xf32>, tensor<3x4xf32>) -> tensor<8x3xf32>
+  %loss, %lse = gc.cross_entropy %y, %l : (tensor<8x3xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
+  %count = gc.accuracy %y, %l : (tensor<8x3xf32>, tensor<8xi32>) -> tensor<f32>
+  // expected-error @below {{the output 'correct' is a result of 'gc.neg', which does not say whether the values of several batches are averaged or added up; return what a metric computes, such as gc.accuracy}}
+  %wrong = gc.neg %count : (tensor<f32>) -> tensor<f32>
+  return %loss, %wrong : tensor<f32>, tensor<f32>
+}
+
+// -----
+
+gc.parameter @w : tensor<3x4xf32> = #gc.init<constant, [0.0]>
+func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.input = "l"}) -> (tensor<f32> {gc.output = "loss"}, tensor<f32> {gc.output = "correct"}) {
+  %w = gc.read @w : tensor<3x4xf32>
+  %y = gc.linear %x, %w : (tensor<8x4xf32>, tensor<3x4xf32>) -> tensor<8x3xf32>
+  // expected-error @below {{the output 'correct' is a mean: expected a count of samples, such as gc.accuracy}}
+  %loss, %lse = gc.cross_entropy %y, %l : (tensor<8x3xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
+  return %loss, %loss : tensor<f32>, tensor<f32>
 }
