@@ -11,6 +11,7 @@
 #include "dialects/Gc.h"
 #include "dialects/OpName.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/analysis/Dependence.h"
 #include "passes/analysis/OpCosts.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -43,11 +44,8 @@ std::string listOf(func::FuncOp function) {
   return list ? list.getValue().str() : "";
 }
 
-// Reads and views run nothing, so they have no commands and get no number.
-bool runs(Operation *op) {
-  auto inPlace = dyn_cast<InPlaceOpInterface>(op);
-  return isa<CostOpInterface>(op) && !isa<ReadOp, GradientOp>(op) && !(inPlace && inPlace.isView());
-}
+// What runs nothing has no commands and gets no number.
+bool runs(Operation *op) { return isa<CostOpInterface>(op) && !isNothing(op); }
 
 void numberOps(ModuleOp module) {
   Builder builder(module.getContext());

@@ -18,6 +18,7 @@
 #include "passes/Optimizer.h"
 #include "passes/ModelFunction.h"
 #include "passes/Passes.h"
+#include "passes/analysis/Dependence.h"
 
 namespace gc {
 #define GEN_PASS_DEF_OPTIMIZERPASS
@@ -141,8 +142,7 @@ private:
                  << "', which the update changes; return a copy (for instance gc.scale by 1)";
         if (last->isBeforeInBlock(user))
           last = user;
-        auto view = dyn_cast<InPlaceOpInterface>(user);
-        if (view && view.isView())
+        if (isView(user))
           values.append(user->result_begin(), user->result_end());
       }
     }

@@ -7,11 +7,6 @@ using namespace mlir;
 
 namespace gc {
 
-bool isNothing(Operation *op) {
-  auto inPlace = dyn_cast<InPlaceOpInterface>(op);
-  return isa<ReadOp, GradientOp>(op) || (inPlace && inPlace.isView());
-}
-
 bool isWorthAccumulating(Operation *op, int64_t apart, int64_t inside) {
   constexpr int64_t few = 4096;
   for (Type type : op->getResultTypes())

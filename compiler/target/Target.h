@@ -3,6 +3,7 @@
 #define GC_COMPILER_TARGET_TARGET_H
 
 #include "dialects/Gc.h"
+#include "passes/analysis/Dependence.h"
 #include "passes/analysis/OpCosts.h"
 #include "runtime/plan/Plan_generated.h"
 #include <memory>
@@ -38,7 +39,7 @@ public:
   virtual bool prefersAccumulating(mlir::Operation *op, AccumulateProductOp accumulating,
                                    bool lean) = 0;
 
-  /// Appends the op's commands. Views, reads and gradient marks have none.
+  /// Appends the op's commands; `isNothing` (passes/analysis/Dependence.h) has none.
   virtual mlir::LogicalResult lower(mlir::Operation *op, bool lean, const OpBuffers &buffers,
                                     PartOf partOf,
                                     std::vector<std::unique_ptr<plan::CommandT>> &commands) = 0;
@@ -64,9 +65,6 @@ public:
 /// scratch and its results when it does not. A few more bytes are accepted, because adding inside
 /// saves a pass over the accumulators.
 bool isWorthAccumulating(mlir::Operation *op, int64_t apart, int64_t inside);
-
-/// Whether the op (a read, a view) only names bytes, so that nothing runs for it.
-bool isNothing(mlir::Operation *op);
 
 } // namespace gc
 

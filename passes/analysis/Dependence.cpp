@@ -13,12 +13,16 @@ SmallVector<FlatSymbolRefAttr> variablesWritten(Operation *op) {
   return {};
 }
 
+bool isView(Operation *op) {
+  auto inPlace = dyn_cast<InPlaceOpInterface>(op);
+  return inPlace && inPlace.isView();
+}
+
+bool isNothing(Operation *op) { return isa<ReadOp, GradientOp>(op) || isView(op); }
+
 Value storageOf(Value value) {
-  while (auto view = value.getDefiningOp<InPlaceOpInterface>()) {
-    if (!view.isView())
-      break;
-    value = view->getOperand(0);
-  }
+  while (value.getDefiningOp() && isView(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
   return value;
 }
 
@@ -26,8 +30,7 @@ Value storageOf(Value value) {
 static void collectUsers(Value value, SmallVectorImpl<Operation *> &users) {
   for (Operation *user : value.getUsers()) {
     users.push_back(user);
-    auto view = dyn_cast<InPlaceOpInterface>(user);
-    if (view && view.isView())
+    if (isView(user))
       collectUsers(user->getResult(0), users);
   }
 }

@@ -11,6 +11,13 @@ namespace gc {
 /// The variables that an op changes; empty for most.
 llvm::SmallVector<mlir::FlatSymbolRefAttr> variablesWritten(mlir::Operation *op);
 
+/// Whether the op's result is its operand seen differently: the same bytes.
+bool isView(mlir::Operation *op);
+
+/// Whether the op only names bytes (a read, a view, the mark of a gradient), so that nothing runs
+/// for it: it has no command, no cost and no place in a schedule. The one list of them.
+bool isNothing(mlir::Operation *op);
+
 /// The value whose bytes `value` is: reshapes are looked through. A `gc.read` result stands for its
 /// variable.
 mlir::Value storageOf(mlir::Value value);

@@ -1,5 +1,6 @@
 //===- Liveness.cpp - which bytes are alive when --------------------------===//
 #include "passes/analysis/Liveness.h"
+#include "passes/analysis/Dependence.h"
 #include "passes/analysis/StepGraphOf.h"
 
 using namespace mlir;

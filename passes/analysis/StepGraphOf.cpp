@@ -7,11 +7,6 @@ using namespace mlir;
 
 namespace gc {
 
-bool isView(Operation *op) {
-  auto inPlace = dyn_cast<InPlaceOpInterface>(op);
-  return inPlace && inPlace.isView();
-}
-
 FunctionGraph stepGraphOf(func::FuncOp function, OpSeconds seconds) {
   FunctionGraph result;
   Block &block = function.getBody().front();
@@ -27,15 +22,12 @@ FunctionGraph stepGraphOf(func::FuncOp function, OpSeconds seconds) {
   llvm::DenseSet<Operation *> backward = backwardOps(block);
   llvm::DenseMap<StringRef, SmallVector<int>> reads; // of each variable
   for (Operation &op : block.without_terminator()) {
-    if (isa<ReadOp>(op)) {
-      reads[cast<ReadOp>(op).getVariable()].push_back(addValue(op.getResult(0), -1));
-      continue;
-    }
-    if (isView(&op))
-      continue;
-    // A gradient that is to be dumped lives to the end.
-    if (isa<GradientOp>(op)) {
-      result.graph.values[result.valueOf.lookup(storageOf(op.getOperand(0)))].untilEnd = true;
+    if (isNothing(&op)) {
+      if (auto read = dyn_cast<ReadOp>(op))
+        reads[read.getVariable()].push_back(addValue(read.getResult(), -1));
+      // A gradient that is to be dumped lives to the end.
+      if (isa<GradientOp>(op))
+        result.graph.values[result.valueOf.lookup(storageOf(op.getOperand(0)))].untilEnd = true;
       continue;
     }
     StepOp step;

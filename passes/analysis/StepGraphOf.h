@@ -20,9 +20,6 @@ struct FunctionGraph {
   std::vector<mlir::Value> values;          // for each StepValue, its value
 };
 
-/// Whether the op's result is its operand seen differently: nothing runs.
-bool isView(mlir::Operation *op);
-
 FunctionGraph stepGraphOf(mlir::func::FuncOp function, OpSeconds seconds);
 
 } // namespace gc
