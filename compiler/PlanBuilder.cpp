@@ -170,8 +170,8 @@ private:
       auto input = std::make_unique<plan::InputT>();
       input->name = name;
       input->role = llvm::StringSwitch<plan::InputRole>(name)
-                        .Case("image", plan::InputRole_Image)
-                        .Case("label", plan::InputRole_Label)
+                        .Case(kImageInput, plan::InputRole_Image)
+                        .Case(kLabelInput, plan::InputRole_Label)
                         .Default(plan::InputRole_Other);
       input->slots.assign(slots.begin(), slots.end());
       plan.inputs.push_back(std::move(input));

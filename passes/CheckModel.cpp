@@ -101,15 +101,21 @@ LogicalResult checkOutput(func::FuncOp model, StringRef name, Value value) {
 }
 
 LogicalResult checkInterface(func::FuncOp model) {
-  Names inputs("gc.input", "input"), outputs("gc.output", "output");
+  Names inputs(kInputAttr, "input"), outputs(kOutputAttr, "output");
   for (auto [i, argument] : llvm::enumerate(model.getArguments())) {
-    if (failed(inputs.add(argument.getLoc(), model.getArgAttrOfType<StringAttr>(i, "gc.input"), i)))
+    auto name = model.getArgAttrOfType<StringAttr>(i, kInputAttr);
+    if (failed(inputs.add(argument.getLoc(), name, i)))
       return failure();
     if (!isInputType(argument.getType()))
       return emitError(argument.getLoc())
              << "input #" << i << " must be a static tensor of f32 or i32 with up to "
              << kLargestRank << " dimensions from 1 to " << kLargestDimension << ", got "
              << argument.getType();
+    if (name.getValue() != kImageInput && name.getValue() != kLabelInput)
+      emitWarning(argument.getLoc())
+          << "nobody fills the input '" << name.getValue()
+          << "': gc-run will refuse the plan, as it "
+          << "knows '" << kImageInput << "' and '" << kLabelInput << "' alone; rename the input";
   }
   Operation *terminator = model.getBody().front().getTerminator();
   for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {

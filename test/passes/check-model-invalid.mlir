@@ -3,7 +3,7 @@
 
 // The model that the others break.
 gc.parameter @w : tensor<3x4xf32> = #gc.init<constant, [0.0]>
-func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.input = "l"}) -> (tensor<f32> {gc.output = "loss"}) {
+func.func @model(%x: tensor<8x4xf32> {gc.input = "image"}, %l: tensor<8xi32> {gc.input = "label"}) -> (tensor<f32> {gc.output = "loss"}) {
   %w = gc.read @w : tensor<3x4xf32>
   %y = gc.linear %x, %w : (tensor<8x4xf32>, tensor<3x4xf32>) -> tensor<8x3xf32>
   %loss, %lse = gc.cross_entropy %y, %l : (tensor<8x3xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
@@ -13,7 +13,7 @@ func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.inp
 // -----
 
 gc.parameter @w : tensor<3x4xf32> = #gc.init<constant, [0.0]>
-func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.input = "l"}) -> (tensor<f32> {gc.output = "loss"}) {
+func.func @model(%x: tensor<8x4xf32> {gc.input = "image"}, %l: tensor<8xi32> {gc.input = "label"}) -> (tensor<f32> {gc.output = "loss"}) {
   %w = gc.read @w : tensor<3x4xf32>
   %y = gc.linear %x, %w : (tensor<8x4xf32>, tensor<3x4xf32>) -> tensor<8x3xf32>
   %loss, %lse = gc.cross_entropy %y, %l : (tensor<8x3xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
@@ -26,7 +26,7 @@ module {
 // -----
 
 gc.parameter @w : tensor<3x4xf32> = #gc.init<constant, [0.0]>
-func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.input = "l"}) -> (tensor<f32> {gc.output = "loss"}) {
+func.func @model(%x: tensor<8x4xf32> {gc.input = "image"}, %l: tensor<8xi32> {gc.input = "label"}) -> (tensor<f32> {gc.output = "loss"}) {
   %w = gc.read @w : tensor<3x4xf32>
   %y = gc.linear %x, %w : (tensor<8x4xf32>, tensor<3x4xf32>) -> tensor<8x3xf32>
   %loss, %lse = gc.cross_entropy %y, %l : (tensor<8x3xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
@@ -38,7 +38,7 @@ func.func private @other(tensor<4xf32>)
 // -----
 
 gc.parameter @w : tensor<3x4xf32> = #gc.init<constant, [0.0]>
-func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.input = "l"}) -> (tensor<f32> {gc.output = "loss"}) {
+func.func @model(%x: tensor<8x4xf32> {gc.input = "image"}, %l: tensor<8xi32> {gc.input = "label"}) -> (tensor<f32> {gc.output = "loss"}) {
   %w = gc.read @w : tensor<3x4xf32>
   %y = gc.linear %x, %w : (tensor<8x4xf32>, tensor<3x4xf32>) -> tensor<8x3xf32>
   %loss, %lse = gc.cross_entropy %y, %l : (tensor<8x3xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
@@ -53,7 +53,7 @@ func.func @other() attributes {gc.list = "step"} {
 
 gc.parameter @w : tensor<3x4xf32> = #gc.init<constant, [0.0]>
 // expected-error @below {{has no attribute 'classes'}}
-func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.input = "l"}) -> (tensor<f32> {gc.output = "loss"}) attributes {classes = 3 : i64} {
+func.func @model(%x: tensor<8x4xf32> {gc.input = "image"}, %l: tensor<8xi32> {gc.input = "label"}) -> (tensor<f32> {gc.output = "loss"}) attributes {classes = 3 : i64} {
   %w = gc.read @w : tensor<3x4xf32>
   %y = gc.linear %x, %w : (tensor<8x4xf32>, tensor<3x4xf32>) -> tensor<8x3xf32>
   %loss, %lse = gc.cross_entropy %y, %l : (tensor<8x3xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
@@ -64,7 +64,7 @@ func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.inp
 
 gc.parameter @w : tensor<3x4xf32> = #gc.init<constant, [0.0]>
 // expected-error @below {{input #0 has no name: add {gc.input = "..."}}}
-func.func @model(%x: tensor<8x4xf32>, %l: tensor<8xi32> {gc.input = "l"}) -> (tensor<f32> {gc.output = "loss"}) {
+func.func @model(%x: tensor<8x4xf32>, %l: tensor<8xi32> {gc.input = "label"}) -> (tensor<f32> {gc.output = "loss"}) {
   %w = gc.read @w : tensor<3x4xf32>
   %y = gc.linear %x, %w : (tensor<8x4xf32>, tensor<3x4xf32>) -> tensor<8x3xf32>
   %loss, %lse = gc.cross_entropy %y, %l : (tensor<8x3xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
@@ -74,8 +74,8 @@ func.func @model(%x: tensor<8x4xf32>, %l: tensor<8xi32> {gc.input = "l"}) -> (te
 // -----
 
 gc.parameter @w : tensor<3x4xf32> = #gc.init<constant, [0.0]>
-// expected-error @below {{input #1 is called 'x', as is input #0}}
-func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.input = "x"}) -> (tensor<f32> {gc.output = "loss"}) {
+// expected-error @below {{input #1 is called 'image', as is input #0}}
+func.func @model(%x: tensor<8x4xf32> {gc.input = "image"}, %l: tensor<8xi32> {gc.input = "image"}) -> (tensor<f32> {gc.output = "loss"}) {
   %w = gc.read @w : tensor<3x4xf32>
   %y = gc.linear %x, %w : (tensor<8x4xf32>, tensor<3x4xf32>) -> tensor<8x3xf32>
   %loss, %lse = gc.cross_entropy %y, %l : (tensor<8x3xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
@@ -86,7 +86,7 @@ func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.inp
 
 gc.parameter @w : tensor<3x4xf32> = #gc.init<constant, [0.0]>
 // expected-error @below {{output #1 has no name: add {gc.output = "..."}}}
-func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.input = "l"}) -> (tensor<f32> {gc.output = "loss"}, tensor<f32>) {
+func.func @model(%x: tensor<8x4xf32> {gc.input = "image"}, %l: tensor<8xi32> {gc.input = "label"}) -> (tensor<f32> {gc.output = "loss"}, tensor<f32>) {
   %w = gc.read @w : tensor<3x4xf32>
   %y = gc.linear %x, %w : (tensor<8x4xf32>, tensor<3x4xf32>) -> tensor<8x3xf32>
   %loss, %lse = gc.cross_entropy %y, %l : (tensor<8x3xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
@@ -97,7 +97,7 @@ func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.inp
 
 gc.parameter @w : tensor<3x4xf32> = #gc.init<constant, [0.0]>
 // expected-error @below {{input #2 must be a static tensor of f32 or i32 with up to 8 dimensions from 1 to 2147483647, got 'tensor<8xf64>'}}
-func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.input = "l"}, %z: tensor<8xf64> {gc.input = "z"}) -> (tensor<f32> {gc.output = "loss"}) {
+func.func @model(%x: tensor<8x4xf32> {gc.input = "image"}, %l: tensor<8xi32> {gc.input = "label"}, %z: tensor<8xf64> {gc.input = "z"}) -> (tensor<f32> {gc.output = "loss"}) {
   %w = gc.read @w : tensor<3x4xf32>
   %y = gc.linear %x, %w : (tensor<8x4xf32>, tensor<3x4xf32>) -> tensor<8x3xf32>
   %loss, %lse = gc.cross_entropy %y, %l : (tensor<8x3xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
@@ -108,7 +108,7 @@ func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.inp
 
 gc.parameter @w : tensor<3x4xf32> = #gc.init<constant, [0.0]>
 // expected-error @below {{input #2 must be a static tensor of f32 or i32 with up to 8 dimensions from 1 to 2147483647, got 'tensor<0xf32>'}}
-func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.input = "l"}, %z: tensor<0xf32> {gc.input = "z"}) -> (tensor<f32> {gc.output = "loss"}) {
+func.func @model(%x: tensor<8x4xf32> {gc.input = "image"}, %l: tensor<8xi32> {gc.input = "label"}, %z: tensor<0xf32> {gc.input = "z"}) -> (tensor<f32> {gc.output = "loss"}) {
   %w = gc.read @w : tensor<3x4xf32>
   %y = gc.linear %x, %w : (tensor<8x4xf32>, tensor<3x4xf32>) -> tensor<8x3xf32>
   %loss, %lse = gc.cross_entropy %y, %l : (tensor<8x3xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
@@ -119,7 +119,7 @@ func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.inp
 
 gc.parameter @w : tensor<3x4xf32> = #gc.init<constant, [0.0]>
 // expected-error @below {{input #2 must be a static tensor of f32 or i32 with up to 8 dimensions from 1 to 2147483647, got 'tensor<8xindex>'}}
-func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.input = "l"}, %z: tensor<8xindex> {gc.input = "z"}) -> (tensor<f32> {gc.output = "loss"}) {
+func.func @model(%x: tensor<8x4xf32> {gc.input = "image"}, %l: tensor<8xi32> {gc.input = "label"}, %z: tensor<8xindex> {gc.input = "z"}) -> (tensor<f32> {gc.output = "loss"}) {
   %w = gc.read @w : tensor<3x4xf32>
   %y = gc.linear %x, %w : (tensor<8x4xf32>, tensor<3x4xf32>) -> tensor<8x3xf32>
   %loss, %lse = gc.cross_entropy %y, %l : (tensor<8x3xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
@@ -130,7 +130,7 @@ func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.inp
 
 gc.parameter @w : tensor<3x4xf32> = #gc.init<constant, [0.0]>
 // expected-error @below {{input #2 must be a static tensor of f32 or i32 with up to 8 dimensions from 1 to 2147483647, got 'tensor<8xcomplex<f32>>'}}
-func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.input = "l"}, %z: tensor<8xcomplex<f32>> {gc.input = "z"}) -> (tensor<f32> {gc.output = "loss"}) {
+func.func @model(%x: tensor<8x4xf32> {gc.input = "image"}, %l: tensor<8xi32> {gc.input = "label"}, %z: tensor<8xcomplex<f32>> {gc.input = "z"}) -> (tensor<f32> {gc.output = "loss"}) {
   %w = gc.read @w : tensor<3x4xf32>
   %y = gc.linear %x, %w : (tensor<8x4xf32>, tensor<3x4xf32>) -> tensor<8x3xf32>
   %loss, %lse = gc.cross_entropy %y, %l : (tensor<8x3xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
@@ -141,7 +141,7 @@ func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.inp
 
 gc.parameter @w : tensor<3x4xf32> = #gc.init<constant, [0.0]>
 // expected-error @below {{input #2 must be a static tensor of f32 or i32 with up to 8 dimensions from 1 to 2147483647, got 'memref<8xf32>'}}
-func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.input = "l"}, %z: memref<8xf32> {gc.input = "z"}) -> (tensor<f32> {gc.output = "loss"}) {
+func.func @model(%x: tensor<8x4xf32> {gc.input = "image"}, %l: tensor<8xi32> {gc.input = "label"}, %z: memref<8xf32> {gc.input = "z"}) -> (tensor<f32> {gc.output = "loss"}) {
   %w = gc.read @w : tensor<3x4xf32>
   %y = gc.linear %x, %w : (tensor<8x4xf32>, tensor<3x4xf32>) -> tensor<8x3xf32>
   %loss, %lse = gc.cross_entropy %y, %l : (tensor<8x3xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
@@ -152,7 +152,7 @@ func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.inp
 
 gc.parameter @w : tensor<3x4xf32> = #gc.init<constant, [0.0]>
 // expected-error @below {{input #2 must be a static tensor of f32 or i32 with up to 8 dimensions from 1 to 2147483647, got 'tuple<f32>'}}
-func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.input = "l"}, %z: tuple<f32> {gc.input = "z"}) -> (tensor<f32> {gc.output = "loss"}) {
+func.func @model(%x: tensor<8x4xf32> {gc.input = "image"}, %l: tensor<8xi32> {gc.input = "label"}, %z: tuple<f32> {gc.input = "z"}) -> (tensor<f32> {gc.output = "loss"}) {
   %w = gc.read @w : tensor<3x4xf32>
   %y = gc.linear %x, %w : (tensor<8x4xf32>, tensor<3x4xf32>) -> tensor<8x3xf32>
   %loss, %lse = gc.cross_entropy %y, %l : (tensor<8x3xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
@@ -163,7 +163,7 @@ func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.inp
 
 gc.parameter @w : tensor<3x4xf32> = #gc.init<constant, [0.0]>
 // expected-error @below {{input #2 must be a static tensor of f32 or i32 with up to 8 dimensions from 1 to 2147483647, got 'f32'}}
-func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.input = "l"}, %z: f32 {gc.input = "z"}) -> (tensor<f32> {gc.output = "loss"}) {
+func.func @model(%x: tensor<8x4xf32> {gc.input = "image"}, %l: tensor<8xi32> {gc.input = "label"}, %z: f32 {gc.input = "z"}) -> (tensor<f32> {gc.output = "loss"}) {
   %w = gc.read @w : tensor<3x4xf32>
   %y = gc.linear %x, %w : (tensor<8x4xf32>, tensor<3x4xf32>) -> tensor<8x3xf32>
   %loss, %lse = gc.cross_entropy %y, %l : (tensor<8x3xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
@@ -174,7 +174,7 @@ func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.inp
 
 gc.parameter @w : tensor<3x4xf32> = #gc.init<constant, [0.0]>
 // expected-error @below {{input #2 must be a static tensor of f32 or i32 with up to 8 dimensions from 1 to 2147483647, got 'tensor<*xf32>'}}
-func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.input = "l"}, %z: tensor<*xf32> {gc.input = "z"}) -> (tensor<f32> {gc.output = "loss"}) {
+func.func @model(%x: tensor<8x4xf32> {gc.input = "image"}, %l: tensor<8xi32> {gc.input = "label"}, %z: tensor<*xf32> {gc.input = "z"}) -> (tensor<f32> {gc.output = "loss"}) {
   %w = gc.read @w : tensor<3x4xf32>
   %y = gc.linear %x, %w : (tensor<8x4xf32>, tensor<3x4xf32>) -> tensor<8x3xf32>
   %loss, %lse = gc.cross_entropy %y, %l : (tensor<8x3xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
@@ -185,7 +185,7 @@ func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.inp
 
 gc.parameter @w : tensor<3x4xf32> = #gc.init<constant, [0.0]>
 // expected-error @below {{input #2 must be a static tensor of f32 or i32 with up to 8 dimensions from 1 to 2147483647, got 'tensor<?xf32>'}}
-func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.input = "l"}, %z: tensor<?xf32> {gc.input = "z"}) -> (tensor<f32> {gc.output = "loss"}) {
+func.func @model(%x: tensor<8x4xf32> {gc.input = "image"}, %l: tensor<8xi32> {gc.input = "label"}, %z: tensor<?xf32> {gc.input = "z"}) -> (tensor<f32> {gc.output = "loss"}) {
   %w = gc.read @w : tensor<3x4xf32>
   %y = gc.linear %x, %w : (tensor<8x4xf32>, tensor<3x4xf32>) -> tensor<8x3xf32>
   %loss, %lse = gc.cross_entropy %y, %l : (tensor<8x3xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
@@ -195,7 +195,7 @@ func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.inp
 // -----
 
 gc.parameter @w : tensor<3x4xf32> = #gc.init<constant, [0.0]>
-func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.input = "l"}) -> (tensor<f32> {gc.output = "loss"}) {
+func.func @model(%x: tensor<8x4xf32> {gc.input = "image"}, %l: tensor<8xi32> {gc.input = "label"}) -> (tensor<f32> {gc.output = "loss"}) {
   %w = gc.read @w : tensor<3x4xf32>
   %y = gc.linear %x, %w : (tensor<8x4xf32>, tensor<3x4xf32>) -> tensor<8x3xf32>
   %loss, %lse = gc.cross_entropy %y, %l : (tensor<8x3xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
@@ -207,7 +207,7 @@ func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.inp
 // -----
 
 gc.parameter @w : tensor<3x4xf32> = #gc.init<constant, [0.0]>
-func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.input = "l"}) -> (tensor<f32> {gc.output = "loss"}) {
+func.func @model(%x: tensor<8x4xf32> {gc.input = "image"}, %l: tensor<8xi32> {gc.input = "label"}) -> (tensor<f32> {gc.output = "loss"}) {
   %w = gc.read @w : tensor<3x4xf32>
   %y = gc.linear %x, %w : (tensor<8x4xf32>, tensor<3x4xf32>) -> tensor<8x3xf32>
   %loss, %lse = gc.cross_entropy %y, %l : (tensor<8x3xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
@@ -220,7 +220,7 @@ func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.inp
 
 module attributes {gc.classes = 10 : i64} {
 gc.parameter @w : tensor<3x4xf32> = #gc.init<constant, [0.0]>
-func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.input = "l"}) -> (tensor<f32> {gc.output = "loss"}) {
+func.func @model(%x: tensor<8x4xf32> {gc.input = "image"}, %l: tensor<8xi32> {gc.input = "label"}) -> (tensor<f32> {gc.output = "loss"}) {
   %w = gc.read @w : tensor<3x4xf32>
   %y = gc.linear %x, %w : (tensor<8x4xf32>, tensor<3x4xf32>) -> tensor<8x3xf32>
   // expected-error @below {{'gc.cross_entropy' op has logits of 3 classes, but the module says gc.classes = 10}}
@@ -233,7 +233,7 @@ func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.inp
 
 gc.parameter @w : tensor<3x4xf32> = #gc.init<constant, [0.0]>
 gc.state @g generator : tensor<2xi64> = #gc.init<constant, [0.0]>
-func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.input = "l"}) -> (tensor<f32> {gc.output = "loss"}) {
+func.func @model(%x: tensor<8x4xf32> {gc.input = "image"}, %l: tensor<8xi32> {gc.input = "label"}) -> (tensor<f32> {gc.output = "loss"}) {
   %w = gc.read @w : tensor<3x4xf32>
   %g = gc.read @g : tensor<2xi64>
   // expected-note @below {{the other dropout}}
@@ -252,7 +252,7 @@ gc.parameter @s : tensor<4xf32> = #gc.init<constant, [1.0]>
 gc.parameter @t : tensor<4xf32> = #gc.init<constant, [0.0]>
 gc.state @m running_statistic : tensor<4xf32> = #gc.init<constant, [0.0]>
 gc.state @v running_statistic : tensor<4xf32> = #gc.init<constant, [1.0]>
-func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.input = "l"}) -> (tensor<f32> {gc.output = "loss"}) {
+func.func @model(%x: tensor<8x4xf32> {gc.input = "image"}, %l: tensor<8xi32> {gc.input = "label"}) -> (tensor<f32> {gc.output = "loss"}) {
   %w = gc.read @w : tensor<3x4xf32>
   %s = gc.read @s : tensor<4xf32>
   %t = gc.read @t : tensor<4xf32>
@@ -271,7 +271,7 @@ gc.parameter @s : tensor<4xf32> = #gc.init<constant, [1.0]>
 gc.parameter @t : tensor<4xf32> = #gc.init<constant, [0.0]>
 gc.state @m running_statistic : tensor<4xf32> = #gc.init<constant, [0.0]>
 gc.state @v running_statistic : tensor<4xf32> = #gc.init<constant, [1.0]>
-func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.input = "l"}) -> (tensor<f32> {gc.output = "loss"}) {
+func.func @model(%x: tensor<8x4xf32> {gc.input = "image"}, %l: tensor<8xi32> {gc.input = "label"}) -> (tensor<f32> {gc.output = "loss"}) {
   %w = gc.read @w : tensor<3x4xf32>
   %s = gc.read @s : tensor<4xf32>
   %t = gc.read @t : tensor<4xf32>
@@ -290,7 +290,7 @@ gc.parameter @s : tensor<4xf32> = #gc.init<constant, [1.0]>
 gc.parameter @t : tensor<4xf32> = #gc.init<constant, [0.0]>
 gc.state @m running_statistic : tensor<4xf32> = #gc.init<constant, [0.0]>
 gc.state @v running_statistic : tensor<4xf32> = #gc.init<constant, [1.0]>
-func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.input = "l"}) -> (tensor<f32> {gc.output = "loss"}) {
+func.func @model(%x: tensor<8x4xf32> {gc.input = "image"}, %l: tensor<8xi32> {gc.input = "label"}) -> (tensor<f32> {gc.output = "loss"}) {
   %w = gc.read @w : tensor<3x4xf32>
   %s = gc.read @s : tensor<4xf32>
   %t = gc.read @t : tensor<4xf32>
@@ -307,7 +307,7 @@ func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.inp
 // expected-error @below {{the name has a control character}}
 module @"a\1Bb" {
 gc.parameter @w : tensor<3x4xf32> = #gc.init<constant, [0.0]>
-func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.input = "l"}) -> (tensor<f32> {gc.output = "loss"}) {
+func.func @model(%x: tensor<8x4xf32> {gc.input = "image"}, %l: tensor<8xi32> {gc.input = "label"}) -> (tensor<f32> {gc.output = "loss"}) {
   %w = gc.read @w : tensor<3x4xf32>
   %y = gc.linear %x, %w : (tensor<8x4xf32>, tensor<3x4xf32>) -> tensor<8x3xf32>
   %loss, %lse = gc.cross_entropy %y, %l : (tensor<8x3xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
@@ -319,7 +319,7 @@ func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.inp
 
 gc.parameter @w : tensor<3x4xf32> = #gc.init<constant, [0.0]>
 // expected-error @below {{has a 'correct' of type 'tensor<8xf32>', expected tensor<f32>}}
-func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.input = "l"}) -> (tensor<f32> {gc.output = "loss"}, tensor<8xf32> {gc.output = "correct"}) {
+func.func @model(%x: tensor<8x4xf32> {gc.input = "image"}, %l: tensor<8xi32> {gc.input = "label"}) -> (tensor<f32> {gc.output = "loss"}, tensor<8xf32> {gc.output = "correct"}) {
   %w = gc.read @w : tensor<3x4xf32>
   %y = gc.linear %x, %w : (tensor<8x4xf32>, tensor<3x4xf32>) -> tensor<8x3xf32>
   %loss, %lse = gc.cross_entropy %y, %l : (tensor<8x3xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
@@ -330,7 +330,7 @@ func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.inp
 
 gc.parameter @w : tensor<3x4xf32> = #gc.init<constant, [0.0]>
 // expected-warning @below {{nobody reads the output 'logsumexp', and no plan will have it: the runtime knows 'loss' and 'correct'}}
-func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.input = "l"}) -> (tensor<f32> {gc.output = "loss"}, tensor<8xf32> {gc.output = "logsumexp"}) {
+func.func @model(%x: tensor<8x4xf32> {gc.input = "image"}, %l: tensor<8xi32> {gc.input = "label"}) -> (tensor<f32> {gc.output = "loss"}, tensor<8xf32> {gc.output = "logsumexp"}) {
   %w = gc.read @w : tensor<3x4xf32>
   %y = gc.linear %x, %w : (tensor<8x4xf32>, tensor<3x4xf32>) -> tensor<8x3xf32>
   %loss, %lse = gc.cross_entropy %y, %l : (tensor<8x3xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
@@ -340,7 +340,7 @@ func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.inp
 // -----
 
 gc.parameter @w : tensor<3x4xf32> = #gc.init<constant, [0.0]>
-func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.input = "l"}) -> (tensor<f32> {gc.output = "loss"}) {
+func.func @model(%x: tensor<8x4xf32> {gc.input = "image"}, %l: tensor<8xi32> {gc.input = "label"}) -> (tensor<f32> {gc.output = "loss"}) {
   %w = gc.read @w : tensor<3x4xf32>
   %y = gc.linear %x, %w : (tensor<8x4xf32>, tensor<3x4xf32>) -> tensor<8x3xf32>
   %loss, %lse = gc.cross_entropy %y, %l : (tensor<8x3xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
@@ -351,7 +351,7 @@ func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.inp
 // -----
 
 gc.parameter @w : tensor<3x4xf32> = #gc.init<constant, [0.0]>
-func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.input = "l"}) -> (tensor<f32> {gc.output = "loss"}, tensor<f32> {gc.output = "correct"}) {
+func.func @model(%x: tensor<8x4xf32> {gc.input = "image"}, %l: tensor<8xi32> {gc.input = "label"}) -> (tensor<f32> {gc.output = "loss"}, tensor<f32> {gc.output = "correct"}) {
   %w = gc.read @w : tensor<3x4xf32>
   %y = gc.linear %x, %w : (tensor<8x4xf32>, tensor<3x4xf32>) -> tensor<8x3xf32>
   %loss, %lse = gc.cross_entropy %y, %l : (tensor<8x3xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
@@ -364,10 +364,22 @@ func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.inp
 // -----
 
 gc.parameter @w : tensor<3x4xf32> = #gc.init<constant, [0.0]>
-func.func @model(%x: tensor<8x4xf32> {gc.input = "x"}, %l: tensor<8xi32> {gc.input = "l"}) -> (tensor<f32> {gc.output = "loss"}, tensor<f32> {gc.output = "correct"}) {
+func.func @model(%x: tensor<8x4xf32> {gc.input = "image"}, %l: tensor<8xi32> {gc.input = "label"}) -> (tensor<f32> {gc.output = "loss"}, tensor<f32> {gc.output = "correct"}) {
   %w = gc.read @w : tensor<3x4xf32>
   %y = gc.linear %x, %w : (tensor<8x4xf32>, tensor<3x4xf32>) -> tensor<8x3xf32>
   // expected-error @below {{the output 'correct' is a mean: expected a count of samples, such as gc.accuracy}}
   %loss, %lse = gc.cross_entropy %y, %l : (tensor<8x3xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
   return %loss, %loss : tensor<f32>, tensor<f32>
+}
+
+// -----
+
+// The compiler knows nothing of tokens, but a runtime may: this is a warning.
+gc.parameter @w : tensor<3x4xf32> = #gc.init<constant, [0.0]>
+// expected-warning @below {{nobody fills the input 'tokens': gc-run will refuse the plan, as it knows 'image' and 'label' alone; rename the input}}
+func.func @model(%x: tensor<8x4xf32> {gc.input = "tokens"}, %l: tensor<8xi32> {gc.input = "label"}) -> (tensor<f32> {gc.output = "loss"}) {
+  %w = gc.read @w : tensor<3x4xf32>
+  %y = gc.linear %x, %w : (tensor<8x4xf32>, tensor<3x4xf32>) -> tensor<8x3xf32>
+  %loss, %lse = gc.cross_entropy %y, %l : (tensor<8x3xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
+  return %loss : tensor<f32>
 }
