@@ -42,9 +42,6 @@ private:
   std::vector<std::byte> bytes_;
 };
 
-/// BadInput unless [offset, offset + bytes) is inside the arena.
-Status checkRange(const Arena &arena, size_t offset, size_t bytes);
-
 } // namespace gc::runtime::hal
 
 #endif // GC_RUNTIME_HAL_ARENA_H

@@ -21,6 +21,7 @@
 #define GC_RUNTIME_HAL_DEVICE_H
 
 #include "runtime/Measurements.h"
+#include "runtime/hal/Ranges.h"
 #include "runtime/plan/PlanFile.h"
 
 #include <cstddef>
@@ -165,17 +166,6 @@ struct DeviceOptions {
 /// the device.
 using CreateDeviceFunction = Device *(*)(const DeviceOptions *options, Error *error);
 constexpr const char *kCreateDeviceSymbol = "gcCreateDevice";
-
-/// The buffer that command operand `buffer` means when recording for `slot`.
-class SlotMap {
-public:
-  /// Fails when an input has no such slot.
-  static Result<SlotMap> create(const gc::plan::Plan &plan, uint32_t slot);
-  uint32_t operator()(uint32_t buffer) const { return buffers_[buffer]; }
-
-private:
-  std::vector<uint32_t> buffers_;
-};
 
 } // namespace gc::runtime::hal
 

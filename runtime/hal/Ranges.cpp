@@ -1,4 +1,5 @@
-#include "runtime/hal/Arena.h"
+#include "runtime/hal/Ranges.h"
+#include "runtime/hal/Device.h"
 
 namespace gc::runtime::hal {
 

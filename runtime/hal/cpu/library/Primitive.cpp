@@ -55,4 +55,11 @@ dnnl::primitive_attr userScratchpad() {
   return attr;
 }
 
+Status checkTypes(plan::DType type, plan::DType accumulator) {
+  if (type == plan::DType_F32 && accumulator == plan::DType_F32)
+    return {};
+  return badInput(std::string("the CPU's library computes F32 alone, not ") +
+                  plan::EnumNameDType(type) + " with sums in " + plan::EnumNameDType(accumulator));
+}
+
 } // namespace gc::runtime::cpu

@@ -61,7 +61,7 @@ private:
 
 inline char *at(void *workspace, size_t offset) { return static_cast<char *>(workspace) + offset; }
 
-/// Bad input unless there are kernels for these types (Specs.cpp).
+/// Bad input unless there are kernels for these types.
 Status checkTypes(plan::DType type, plan::DType accumulator);
 
 /// Runs `build`, turning oneDNN's exceptions into an error about `what`.

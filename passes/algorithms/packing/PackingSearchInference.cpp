@@ -1,4 +1,4 @@
-//===- PackingInference.cpp - what follows from a placement or a skip ----===//
+//===- PackingSearchInference.cpp - what follows from a placement --------===//
 //
 // The half of PackingSearch that raises lower bounds, finds contradictions and explains both.
 //

@@ -1,9 +1,10 @@
 // From plan tables to specs, and the answers that the compiler asks for.
-#include "runtime/hal/cpu/library/Primitive.h"
+#include "runtime/hal/cpu/library/Library.h"
 
 #include <map>
 #include <mutex>
 #include <omp.h>
+#include <oneapi/dnnl/dnnl.h>
 
 namespace gc::runtime::cpu {
 
@@ -27,13 +28,6 @@ template <typename Spec> static std::string bytesOf(const Spec &spec) {
 }
 std::string specKey(const ConvolutionSpec &spec) { return bytesOf(spec); }
 std::string specKey(const MatMulSpec &spec) { return bytesOf(spec); }
-
-Status checkTypes(plan::DType type, plan::DType accumulator) {
-  if (type == plan::DType_F32 && accumulator == plan::DType_F32)
-    return {};
-  return badInput(std::string("the CPU's library computes F32 alone, not ") +
-                  plan::EnumNameDType(type) + " with sums in " + plan::EnumNameDType(accumulator));
-}
 
 namespace {
 

@@ -1,4 +1,4 @@
-//===- Layers.cpp - layers that declare their parameters ------------------===//
+//===- ModelBuilderLayers.cpp - layers that declare their parameters ------===//
 #include "models/ModelBuilder.h"
 
 using namespace mlir;

@@ -1,4 +1,4 @@
-//===- PoolAndShape.cpp - layers without parameters that change shapes ----===//
+//===- ModelBuilderShapes.cpp - layers that change shapes -----------------===//
 #include "models/ModelBuilder.h"
 
 using namespace mlir;
