@@ -2,9 +2,11 @@
 #include "compiler/PlanBuilder.h"
 #include "compiler/MemoryAtPeak.h"
 #include "compiler/target/PlanType.h"
+#include "compiler/target/Products.h"
 #include "passes/Accumulate.h"
 #include "passes/ModelFunction.h"
 #include "passes/analysis/Dependence.h"
+#include "runtime/plan/ElementType.h"
 #include "runtime/plan/KernelLimits.h"
 #include "runtime/plan/PlanFile.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -245,15 +247,18 @@ private:
     return buffers;
   }
 
+  // A part has the elements of its whole. A workspace is bytes; what kernels keep there are sums
+  // and scores, which are f32 whatever networks compute in.
   unsigned addPart(unsigned whole, int64_t offset, int64_t bytes, int command, bool evaluate) {
     const plan::BufferT &from = *plan.buffers[whole];
-    if (offset == 0 && bytes == static_cast<int64_t>(from.bytes) && from.dtype == plan::DType_F32)
+    plan::DType dtype = from.kind == plan::BufferKind_Workspace ? kScoreType : from.dtype;
+    if (offset == 0 && bytes == static_cast<int64_t>(from.bytes) && from.dtype == dtype)
       return whole;
     auto part = std::make_unique<plan::BufferT>();
     part->name = from.name;
     part->kind = from.kind;
-    part->dtype = plan::DType_F32;
-    part->shape = {bytes / 4};
+    part->dtype = dtype;
+    part->shape = {bytes / static_cast<int64_t>(runtime::elementBytes(dtype))};
     part->offset = from.offset + offset;
     part->bytes = bytes;
     part->part_of = static_cast<int>(whole);

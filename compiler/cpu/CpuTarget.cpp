@@ -67,8 +67,12 @@ static SmallVector<AttentionShape> attentionChunks(Operation *op) {
   AttentionShape whole = attentionShape(op);
   // Every chunk of every tensor must start on its own cache line.
   int64_t unit = 1;
-  for (int64_t floats : {whole.heads * whole.sequence, whole.sequence * whole.width()})
-    unit = std::lcm(unit, storageAlignment / std::gcd(storageAlignment, floats * 4));
+  auto align = [&](Type tensor) {
+    int64_t sample = byteSize(tensor) / whole.batch;
+    unit = std::lcm(unit, storageAlignment / std::gcd(storageAlignment, sample));
+  };
+  llvm::for_each(op->getOperandTypes(), align);
+  llvm::for_each(op->getResultTypes(), align);
   int64_t sample = whole.scoreBytes() / whole.batch;
   int64_t samples = std::max(scoresInCache / sample / unit, int64_t(1)) * unit;
   SmallVector<AttentionShape> chunks;
@@ -149,22 +153,27 @@ void CpuTarget::lowerAttention(Operation *op, const OpBuffers &buffers, PartOf p
   bool forward = isa<AttentionOp>(op);
   AttentionWorkspace sizes = *attentionWorkspace(op, threads); // asked before, cannot fail now
   unsigned workspace = static_cast<unsigned>(buffers.workspace);
-  int64_t sample = 0;
+  int64_t sample = 0, batch = attentionShape(op).batch;
   for (const AttentionShape &s : attentionChunks(op)) {
     int64_t rows = s.batch * s.sequence, rowsBefore = sample * s.sequence;
     sample += s.batch;
-    auto rowsOf = [&](unsigned buffer, int64_t width) {
-      return partOf(buffer, rowsBefore * width * 4, rows * width * 4);
+    // The rows of this chunk's samples: of an operand or a result, whose first dimension is the
+    // batch.
+    auto rowsOf = [&](Value tensor, unsigned buffer) {
+      int64_t rowBytes = byteSize(tensor.getType()) / (batch * s.sequence);
+      return partOf(buffer, rowsBefore * rowBytes, rows * rowBytes);
     };
+    auto operand = [&](unsigned i) { return rowsOf(op->getOperand(i), buffers.operands[i]); };
+    auto result = [&](unsigned i) { return rowsOf(op->getResult(i), buffers.results[i]); };
     unsigned roles[6] = {};
-    roles[Qkv] = rowsOf(buffers.operands[0], 3 * s.width());
-    roles[Output] = rowsOf(forward ? buffers.results[0] : buffers.operands[1], s.width());
-    unsigned logsumexp = rowsOf(forward ? buffers.results[1] : buffers.operands[2], s.heads);
+    roles[Qkv] = operand(0);
+    roles[Output] = forward ? result(0) : operand(1);
+    unsigned logsumexp = forward ? result(1) : operand(2);
     roles[Scores] = partOf(workspace, 0, s.scoreBytes());
     if (!forward) {
       roles[ScoreGradient] = partOf(workspace, sizes.scores, s.scoreBytes());
-      roles[OutputGradient] = rowsOf(buffers.operands[3], s.width());
-      roles[QkvGradient] = rowsOf(buffers.results[0], 3 * s.width());
+      roles[OutputGradient] = operand(3);
+      roles[QkvGradient] = result(0);
     }
     int products = -1;
     if (sizes.products)

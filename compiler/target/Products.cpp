@@ -1,6 +1,7 @@
 //===- Products.cpp - gc products as commands -----------------------------===//
 #include "compiler/target/Products.h"
 #include "compiler/target/PlanType.h"
+#include "runtime/plan/ElementType.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
 
@@ -231,6 +232,11 @@ plan::MatMulT bind(plan::MatMulSpecT spec, Operation *op, const OpBuffers &given
 //===----------------------------------------------------------------------===//
 // Attention
 //===----------------------------------------------------------------------===//
+
+int64_t AttentionShape::scoreBytes() const {
+  return batch * heads * sequence * sequence *
+         static_cast<int64_t>(runtime::elementBytes(kScoreType));
+}
 
 AttentionShape attentionShape(Operation *op) {
   auto forward = dyn_cast<AttentionOp>(op);

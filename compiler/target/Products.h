@@ -22,10 +22,12 @@ plan::MatMulT bind(plan::MatMulSpecT spec, mlir::Operation *op, const OpBuffers 
 
 /// The products inside attention, in the order in which they run. Views name buffers by role.
 enum AttentionBuffer : uint32_t { Qkv, Output, Scores, OutputGradient, ScoreGradient, QkvGradient };
+/// The type of attention's scores, which are sums: f32 whatever networks compute in.
+inline constexpr plan::DType kScoreType = plan::DType_F32;
 struct AttentionShape {
   int64_t batch, sequence, heads, headSize;
   int64_t width() const { return heads * headSize; }
-  int64_t scoreBytes() const { return batch * heads * sequence * sequence * 4; }
+  int64_t scoreBytes() const;
 };
 AttentionShape attentionShape(mlir::Operation *op);                // gc.attention or its gradient
 plan::MatMulT attentionScores(const AttentionShape &shape);        // S = q k^T / sqrt(d)

@@ -1,5 +1,6 @@
 #include "runtime/trainer/PlanInputs.h"
 
+#include "runtime/plan/ElementType.h"
 #include "runtime/plan/Metrics.h"
 
 #include <fmt/format.h>
@@ -62,11 +63,11 @@ Result<PlanInputs> findPlanInputs(const plan::Plan &plan) {
     int64_t elements = elementsOf(*pixels);
     if (pixels->dtype() != plan::DType_F32 || elements < 1 ||
         pixels->shape()->Get(0) != result.microBatch ||
-        static_cast<uint64_t>(elements) > pixels->bytes() / 4)
+        static_cast<uint64_t>(elements) > pixels->bytes() / elementBytes(pixels->dtype()))
       return bad(fmt::format("a slot of 'image' is not f32 with {} samples", result.microBatch));
     bool wide = labels->dtype() == plan::DType_I64;
     if ((!wide && labels->dtype() != plan::DType_I32) || elementsOf(*labels) != result.microBatch ||
-        labels->bytes() / (wide ? 8 : 4) < static_cast<uint64_t>(result.microBatch))
+        labels->bytes() / elementBytes(labels->dtype()) < static_cast<uint64_t>(result.microBatch))
       return bad(fmt::format("a slot of 'label' is not {} integers", result.microBatch));
     std::vector<int64_t> shape(pixels->shape()->begin() + 1, pixels->shape()->end());
     LabelType type = wide ? LabelType::I64 : LabelType::I32;
