@@ -31,8 +31,8 @@ public:
     return planar ? static_cast<size_t>(rowsAtOnce * width) : 0;
   }
 
-  Result<void> read(int64_t index, int64_t begin, int64_t end, float *sample,
-                    float *scratch) const override {
+  Status read(int64_t index, int64_t begin, int64_t end, float *sample,
+              float *scratch) const override {
     uint64_t first = static_cast<uint64_t>(index) * sampleElements;
     if (!planar)
       return file.read(image, first * 4, sample, sampleElements * 4);
@@ -40,7 +40,7 @@ public:
       int64_t pixels = std::min(rowsAtOnce, end - row) * width;
       for (int64_t channel = 0; channel < channels; ++channel) {
         uint64_t source = first + (channel * rowCount + row) * width;
-        if (Result<void> got = file.read(image, source * 4, scratch, pixels * 4); !got)
+        if (Status got = file.read(image, source * 4, scratch, pixels * 4); !got)
           return got;
         float *target = sample + row * width * channels + channel;
         for (int64_t pixel = 0; pixel < pixels; ++pixel)
@@ -61,7 +61,7 @@ public:
     std::vector<char> piece(pieceBytes);
     for (uint64_t begin = 0; begin < bytes; begin += stride) {
       uint64_t count = std::min({stride, bytes - begin, pieceBytes});
-      if (Result<void> got = file.read(image, begin, piece.data(), count); !got)
+      if (Status got = file.read(image, begin, piece.data(), count); !got)
         return got.error();
       print.add(piece.data(), count);
     }
@@ -106,7 +106,7 @@ Result<DataSource> openBatchFile(const std::string &path, const ModelInput &inpu
     return badInput(fmt::format("'{}': label is {} {}, expected I64 [{}], one for each image", path,
                                 label->dtype, shapeText(label->shape), image->shape[0]));
   std::vector<int64_t> labels(image->shape[0]);
-  if (Result<void> got = file->read(*label, 0, labels.data(), labels.size() * 8); !got)
+  if (Status got = file->read(*label, 0, labels.data(), labels.size() * 8); !got)
     return got.error();
   for (size_t i = 0; input.classes > 0 && i < labels.size(); ++i)
     if (labels[i] < 0 || labels[i] >= input.classes)

@@ -33,7 +33,7 @@ static Result<std::vector<uint8_t>> readIdx(const std::string &path, size_t rank
   if (!stream)
     return stream.error();
   uint8_t magic[4];
-  if (Result<void> got = stream->read(magic, 4); !got)
+  if (Status got = stream->read(magic, 4); !got)
     return got.error();
   if (magic[0] != 0 || magic[1] != 0 || magic[2] != 8 || magic[3] != rank)
     return badInput(fmt::format("'{}' is not an IDX file of unsigned bytes with {} dimensions: it "
@@ -42,7 +42,7 @@ static Result<std::vector<uint8_t>> readIdx(const std::string &path, size_t rank
   uint64_t bytes = 1;
   for (size_t i = 0; i < rank; ++i) {
     uint8_t word[4];
-    if (Result<void> got = stream->read(word, 4); !got)
+    if (Status got = stream->read(word, 4); !got)
       return got.error();
     uint64_t dimension = uint64_t{word[0]} << 24 | word[1] << 16 | word[2] << 8 | word[3];
     dimensions.push_back(static_cast<int64_t>(dimension));
@@ -53,9 +53,9 @@ static Result<std::vector<uint8_t>> readIdx(const std::string &path, size_t rank
                                   path, i, dimension));
   }
   std::vector<uint8_t> data(bytes);
-  if (Result<void> got = stream->read(data.data(), bytes); !got)
+  if (Status got = stream->read(data.data(), bytes); !got)
     return got.error();
-  if (Result<void> end = stream->expectEnd(); !end)
+  if (Status end = stream->expectEnd(); !end)
     return end.error();
   return data;
 }
@@ -121,7 +121,7 @@ Result<ByteImages> readCifar10(const std::string &directory, bool train) {
     images.pixels.reserve(images.pixels.size() + bytes / record * 3 * plane);
     for (uint64_t i = 0; i < bytes / record; ++i) {
       uint8_t sample[record];
-      if (Result<void> got = stream->read(sample, record); !got)
+      if (Status got = stream->read(sample, record); !got)
         return got.error();
       images.labels.push_back(sample[0]);
       for (int64_t pixel = 0; pixel < plane; ++pixel)

@@ -88,7 +88,7 @@ Result<size_t> ByteStream::readSome(void *target, size_t bytes) {
   return wanted - s.zlib.avail_out;
 }
 
-Result<void> ByteStream::read(void *target, size_t bytes) {
+Status ByteStream::read(void *target, size_t bytes) {
   uint8_t *next = static_cast<uint8_t *>(target);
   while (bytes > 0) {
     Result<size_t> got = readSome(next, bytes);
@@ -102,7 +102,7 @@ Result<void> ByteStream::read(void *target, size_t bytes) {
   return {};
 }
 
-Result<void> ByteStream::expectEnd() {
+Status ByteStream::expectEnd() {
   uint8_t extra;
   Result<size_t> got = readSome(&extra, 1);
   if (!got)

@@ -18,9 +18,9 @@ public:
   ~ByteStream();
 
   /// Fills the target completely, or fails (bad input): truncated or corrupt.
-  Result<void> read(void *target, size_t bytes);
+  Status read(void *target, size_t bytes);
   /// Fails unless everything was read (and, in gzip, checksum and length were right).
-  Result<void> expectEnd();
+  Status expectEnd();
   /// No stream of this file can hold more bytes: what a header claims beyond is a lie, found before
   /// memory is asked for.
   uint64_t mostBytes() const;

@@ -36,8 +36,8 @@ public:
   /// Writes rows [begin, end) of a sample; `sample` is where its row 0 goes. `scratch` has
   /// scratchElements() values and belongs to the caller's thread. Allocates nothing unless it
   /// fails.
-  virtual Result<void> read(int64_t index, int64_t begin, int64_t end, float *sample,
-                            float *scratch) const = 0;
+  virtual Status read(int64_t index, int64_t begin, int64_t end, float *sample,
+                      float *scratch) const = 0;
 
   /// The same for the same content, wherever it lies, and with near certainty another one for
   /// another: by it a resumed run knows its data again. This one sees the labels; sources add what

@@ -21,8 +21,8 @@ public:
   int64_t label(int64_t index) const override { return images.labels[index]; }
   int64_t rows() const override { return height; }
   size_t scratchElements() const override { return resize.scratchElements(); }
-  Result<void> read(int64_t index, int64_t begin, int64_t end, float *sample,
-                    float *scratch) const override {
+  Status read(int64_t index, int64_t begin, int64_t end, float *sample,
+              float *scratch) const override {
     resize.run(images.pixels.data() + index * imageBytes, begin, end, sample, scratch);
     return {};
   }

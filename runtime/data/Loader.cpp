@@ -98,8 +98,8 @@ bool Loader::doUnit(std::unique_lock<std::mutex> &lock, float *scratchValues) {
   int64_t position = static_cast<int64_t>(unit) / unitsPerSample;
   int64_t begin = static_cast<int64_t>(unit) % unitsPerSample * rowsPerUnit;
   int64_t end = std::min(begin + rowsPerUnit, run.dataset->rows());
-  Result<void> done = run.dataset->read(sampleAt(index, position), begin, end,
-                                        target.image + position * sampleElements, scratchValues);
+  Status done = run.dataset->read(sampleAt(index, position), begin, end,
+                                  target.image + position * sampleElements, scratchValues);
 
   lock.lock();
   --active;

@@ -26,8 +26,7 @@ public:
     return classes > 0 ? generator(static_cast<uint64_t>(index), 1)[0] % classes : 0;
   }
   int64_t rows() const override { return rowCount; }
-  Result<void> read(int64_t index, int64_t begin, int64_t end, float *sample,
-                    float *) const override {
+  Status read(int64_t index, int64_t begin, int64_t end, float *sample, float *) const override {
     for (int64_t row = begin; row < end; ++row) {
       uint64_t counter = static_cast<uint64_t>(index) << 32 | static_cast<uint64_t>(row);
       size_t start = generator(counter, 2)[0] % poolElements;

@@ -112,7 +112,7 @@ static Error writeError(const std::string &path) {
                                path, std::strerror(errno), hint));
 }
 
-Result<void> AtomicFile::write(const void *data, size_t bytes) {
+Status AtomicFile::write(const void *data, size_t bytes) {
   const char *next = static_cast<const char *>(data);
   while (bytes > 0) {
     ssize_t written = ::write(fd, next, bytes);
@@ -149,7 +149,7 @@ bool AtomicFile::link() {
   return false;
 }
 
-Result<void> AtomicFile::commit() {
+Status AtomicFile::commit() {
   if (::fsync(fd) != 0)
     return writeError(path);
   if (partial.empty() ? !link() : ::rename(partial.c_str(), path.c_str()) != 0)
@@ -167,11 +167,11 @@ Result<void> AtomicFile::commit() {
   return {};
 }
 
-Result<void> writeFileAtomically(const std::string &path, std::string_view text) {
+Status writeFileAtomically(const std::string &path, std::string_view text) {
   Result<AtomicFile> file = AtomicFile::create(path);
   if (!file)
     return file.error();
-  if (Result<void> written = file->write(text); !written)
+  if (Status written = file->write(text); !written)
     return written;
   return file->commit();
 }

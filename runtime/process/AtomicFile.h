@@ -33,9 +33,9 @@ public:
 
   /// Fails (run failed) on a full disk or any other write error; the file cannot be used
   /// afterwards.
-  Result<void> write(const void *data, size_t bytes);
-  Result<void> write(std::string_view text) { return write(text.data(), text.size()); }
-  Result<void> commit();
+  Status write(const void *data, size_t bytes);
+  Status write(std::string_view text) { return write(text.data(), text.size()); }
+  Status commit();
 
 private:
   AtomicFile() = default;
@@ -51,7 +51,7 @@ private:
 };
 
 /// The common case: one text.
-Result<void> writeFileAtomically(const std::string &path, std::string_view text);
+Status writeFileAtomically(const std::string &path, std::string_view text);
 
 } // namespace gc::runtime
 

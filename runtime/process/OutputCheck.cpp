@@ -78,7 +78,7 @@ void addStandardStream(std::vector<Place> &places, int stream, const char *name)
   places.push_back(place);
 }
 
-Result<void> checkFile(const NamedPath &output) {
+Status checkFile(const NamedPath &output) {
   const std::string what = describe(output, output.path);
   struct stat status;
   if (::stat(output.path.c_str(), &status) == 0) {
@@ -104,7 +104,7 @@ Result<void> checkFile(const NamedPath &output) {
 }
 
 /// Makes the directories that are missing and removes them again.
-Result<void> checkDirectory(const NamedPath &output) {
+Status checkDirectory(const NamedPath &output) {
   std::vector<fs::path> missing;
   fs::path existing = output.path;
   std::error_code failure;
@@ -125,7 +125,7 @@ Result<void> checkDirectory(const NamedPath &output) {
   if (!fs::is_directory(existing, failure))
     return bad(existing, "a file of that name is there");
   std::vector<fs::path> made;
-  Result<void> result;
+  Status result;
   for (auto next = missing.rbegin(); next != missing.rend() && result; ++next) {
     if (::mkdir(next->c_str(), 0777) == 0)
       made.push_back(*next);
@@ -156,8 +156,7 @@ bool isSamePlace(const std::string &a, const std::string &b) {
   return placeOf("", a, false) == placeOf("", b, false);
 }
 
-Result<void> checkOutputs(const std::vector<NamedPath> &outputs,
-                          const std::vector<NamedPath> &inputs) {
+Status checkOutputs(const std::vector<NamedPath> &outputs, const std::vector<NamedPath> &inputs) {
   std::vector<Place> written, read;
   for (const NamedPath &input : inputs)
     addPlaces(read, input);
@@ -193,7 +192,7 @@ Result<void> checkOutputs(const std::vector<NamedPath> &outputs,
     if (output.path.empty())
       continue;
     bool isFile = output.kind == NamedPath::Kind::File;
-    if (Result<void> fine = isFile ? checkFile(output) : checkDirectory(output); !fine)
+    if (Status fine = isFile ? checkFile(output) : checkDirectory(output); !fine)
       return fine;
   }
   return {};

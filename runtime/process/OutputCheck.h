@@ -20,8 +20,7 @@ struct NamedPath {
 /// Fails (bad input) where an output cannot be written, where two outputs are one file (through
 /// links too, standard output and error included), or where an output is one of the inputs. Changes
 /// nothing and leaves nothing behind; directories that are missing may be made later.
-Result<void> checkOutputs(const std::vector<NamedPath> &outputs,
-                          const std::vector<NamedPath> &inputs);
+Status checkOutputs(const std::vector<NamedPath> &outputs, const std::vector<NamedPath> &inputs);
 
 /// Whether two names lead to one file or directory, existing or not.
 bool isSamePlace(const std::string &a, const std::string &b);

@@ -34,8 +34,8 @@ static void addCounters(json &events, const MonitorSummary &monitor) {
   }
 }
 
-Result<void> writeTrace(const std::string &path, const std::string &model,
-                        const std::vector<CommandTime> &commands, const MonitorSummary *monitor) {
+Status writeTrace(const std::string &path, const std::string &model,
+                  const std::vector<CommandTime> &commands, const MonitorSummary *monitor) {
   json events = json::array();
   events.push_back(
       {{"name", "process_name"}, {"ph", "M"}, {"pid", 1}, {"tid", 1}, {"args", {{"name", model}}}});
@@ -68,8 +68,8 @@ Result<void> writeTrace(const std::string &path, const std::string &model,
   return writeFileAtomically(path, dump({{"displayTimeUnit", "ms"}, {"traceEvents", events}}));
 }
 
-Result<void> writeProfile(const std::string &path, const TrainingReport &run,
-                          const std::vector<CommandTime> &commands) {
+Status writeProfile(const std::string &path, const TrainingReport &run,
+                    const std::vector<CommandTime> &commands) {
   json ops = json::array();
   for (const CommandTime &command : commands)
     if (command.executions > 0)

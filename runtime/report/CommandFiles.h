@@ -13,9 +13,9 @@ namespace gc::runtime {
 
 /// The last step as a Chrome/Perfetto trace (open it in ui.perfetto.dev), with the monitor's
 /// samples of the whole run as counters, where they are given. Atomic.
-Result<void> writeTrace(const std::string &path, const std::string &model,
-                        const std::vector<CommandTime> &commands,
-                        const MonitorSummary *monitor = nullptr);
+Status writeTrace(const std::string &path, const std::string &model,
+                  const std::vector<CommandTime> &commands,
+                  const MonitorSummary *monitor = nullptr);
 
 /// Seconds of each command, which `gc-compile --costs` reads. Atomic.
 ///   {"model", "device", "threads", "batch", "micro_batches", "ops": [{"op", "name", "list",
@@ -23,8 +23,8 @@ Result<void> writeTrace(const std::string &path, const std::string &model,
 ///    "bytes_moved", "recomputed"}]}
 /// `seconds` is the mean. Commands of one op share its number; the first has the op's flops, bytes
 /// and prediction.
-Result<void> writeProfile(const std::string &path, const TrainingReport &run,
-                          const std::vector<CommandTime> &commands);
+Status writeProfile(const std::string &path, const TrainingReport &run,
+                    const std::vector<CommandTime> &commands);
 
 } // namespace gc::runtime
 

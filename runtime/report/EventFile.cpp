@@ -88,7 +88,7 @@ Result<EventFile> EventFile::create(const std::string &directory) {
                                 log.path, std::strerror(errno)));
   std::string event = eventAt(0);
   appendBytes(event, fileVersionTag, "brain.Event:2");
-  if (Result<void> written = log.record(event); !written)
+  if (Status written = log.record(event); !written)
     return written.error();
   return log;
 }
@@ -101,7 +101,7 @@ EventFile::~EventFile() {
     std::fclose(file);
 }
 
-Result<void> EventFile::scalar(std::string_view tag, uint64_t step, float value) {
+Status EventFile::scalar(std::string_view tag, uint64_t step, float value) {
   std::string entry;
   appendBytes(entry, valueNameTag, tag);
   entry.push_back(simpleValueTag);
@@ -113,7 +113,7 @@ Result<void> EventFile::scalar(std::string_view tag, uint64_t step, float value)
   return record(event);
 }
 
-Result<void> EventFile::record(std::string_view event) {
+Status EventFile::record(std::string_view event) {
   std::string frame;
   appendRaw(frame, static_cast<uint64_t>(event.size()));
   appendRaw(frame, masked(frame));

@@ -23,11 +23,11 @@ public:
   EventFile &operator=(EventFile &&) = delete;
   ~EventFile();
 
-  Result<void> scalar(std::string_view tag, uint64_t step, float value);
+  Status scalar(std::string_view tag, uint64_t step, float value);
 
 private:
   EventFile() = default;
-  Result<void> record(std::string_view event);
+  Status record(std::string_view event);
   std::string path;
   std::FILE *file = nullptr;
 };

@@ -66,8 +66,8 @@ std::string htmlReport(const TrainingReport &r, const plan::Plan &plan,
   return page + pageEnd();
 }
 
-Result<void> writeHtmlReport(const std::string &path, const TrainingReport &report,
-                             const plan::Plan &plan) {
+Status writeHtmlReport(const std::string &path, const TrainingReport &report,
+                       const plan::Plan &plan) {
   // Before and after are the same picture where nothing is recomputed.
   std::optional<MemoryTimeline> timeline;
   if (report.remat.recomputed > 0 && plan.report()) {

@@ -18,8 +18,8 @@ namespace gc::runtime {
 std::string htmlReport(const TrainingReport &report, const plan::Plan &plan,
                        const std::optional<MemoryTimeline> &timeline);
 /// With the timeline of the plan's own report where the plan recomputes anything. Atomic.
-Result<void> writeHtmlReport(const std::string &path, const TrainingReport &report,
-                             const plan::Plan &plan);
+Status writeHtmlReport(const std::string &path, const TrainingReport &report,
+                       const plan::Plan &plan);
 
 } // namespace gc::runtime
 

@@ -122,7 +122,7 @@ std::string reportJson(const TrainingReport &r) {
   return out.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
-Result<void> writeReport(const std::string &path, const TrainingReport &report) {
+Status writeReport(const std::string &path, const TrainingReport &report) {
   return writeFileAtomically(path, reportJson(report));
 }
 

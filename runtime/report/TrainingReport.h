@@ -76,7 +76,7 @@ nlohmann::ordered_json plannedMemoryJson(const MemoryReport &memory);
 
 std::string reportJson(const TrainingReport &report);
 /// Atomic.
-Result<void> writeReport(const std::string &path, const TrainingReport &report);
+Status writeReport(const std::string &path, const TrainingReport &report);
 
 } // namespace gc::runtime
 

@@ -33,7 +33,7 @@ Result<TrainOptions> resolveResume(const TrainOptions &options) {
   return resolved;
 }
 
-Result<void> checkSameSetting(const TrainingSetting &then, const TrainingSetting &now) {
+Status checkSameSetting(const TrainingSetting &then, const TrainingSetting &now) {
   std::vector<std::string> differences;
   if (then.fingerprint != now.fingerprint)
     differences.push_back(
@@ -58,8 +58,7 @@ Result<void> checkSameSetting(const TrainingSetting &then, const TrainingSetting
                               fmt::join(differences, "; ")));
 }
 
-Result<void> checkPosition(const TrainingPosition &position, uint64_t epochSteps,
-                           uint64_t totalSteps) {
+Status checkPosition(const TrainingPosition &position, uint64_t epochSteps, uint64_t totalSteps) {
   uint64_t steps = 0;
   if (position.stepInEpoch >= epochSteps ||
       __builtin_mul_overflow(position.epoch, epochSteps, &steps) ||

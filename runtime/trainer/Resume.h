@@ -14,11 +14,10 @@ Result<TrainOptions> resolveResume(const TrainOptions &options);
 
 /// Fails (bad input) where `now` counts its steps in another way than the checkpoint did, with all
 /// that differs.
-Result<void> checkSameSetting(const TrainingSetting &then, const TrainingSetting &now);
+Status checkSameSetting(const TrainingSetting &then, const TrainingSetting &now);
 
 /// Fails (bad input) where no run can stand there, or where the schedule ends before it.
-Result<void> checkPosition(const TrainingPosition &position, uint64_t epochSteps,
-                           uint64_t totalSteps);
+Status checkPosition(const TrainingPosition &position, uint64_t epochSteps, uint64_t totalSteps);
 
 } // namespace gc::runtime
 

@@ -16,18 +16,18 @@ Result<std::byte *> SessionExecutor::map(uint32_t buffer) {
     return bytes.data();
   std::vector<std::byte> &copy = copies[buffer];
   copy.resize(plan().buffers()->Get(buffer)->bytes());
-  if (Result<void> read = session.readBuffer(buffer, copy); !read) {
+  if (Status read = session.readBuffer(buffer, copy); !read) {
     copies.erase(buffer);
     return read.error();
   }
   return copy.data();
 }
 
-Result<void> SessionExecutor::unmap(uint32_t buffer, bool written) {
+Status SessionExecutor::unmap(uint32_t buffer, bool written) {
   auto copy = copies.find(buffer);
   if (copy == copies.end())
     return {};
-  Result<void> done;
+  Status done;
   if (written)
     done = session.writeBuffer(buffer, copy->second);
   copies.erase(copy);

@@ -18,22 +18,22 @@ public:
   explicit SessionExecutor(Session &session) : session(session) {}
 
   Result<std::byte *> map(uint32_t buffer) override;
-  Result<void> unmap(uint32_t buffer, bool written) override;
+  Status unmap(uint32_t buffer, bool written) override;
   const plan::Plan &plan() const override { return session.plan().get(); }
   int threads() const override { return session.device().threads(); }
   WatchedDevice watchedDevice() const override;
   Result<std::byte *> inputSlot(size_t input, size_t slot) override;
-  Result<void> runOnce() override { return session.runOnce(); }
-  Result<void> runStep() override { return session.finishStep(); }
+  Status runOnce() override { return session.runOnce(); }
+  Status runStep() override { return session.finishStep(); }
   bool stagesInput() const override { return session.stagesInput(); }
-  Result<void> upload(size_t slot) override { return session.upload(static_cast<uint32_t>(slot)); }
-  Result<void> startMicroBatch(size_t slot) override {
+  Status upload(size_t slot) override { return session.upload(static_cast<uint32_t>(slot)); }
+  Status startMicroBatch(size_t slot) override {
     return session.startMicroBatch(static_cast<uint32_t>(slot));
   }
-  Result<void> startEvaluate(size_t slot) override {
+  Status startEvaluate(size_t slot) override {
     return session.startEvaluate(static_cast<uint32_t>(slot));
   }
-  Result<void> finishMicroBatch() override { return session.finishMicroBatch(); }
+  Status finishMicroBatch() override { return session.finishMicroBatch(); }
   Result<float> readMetric(uint32_t buffer) override;
   MemoryMeasurement memoryUse() override;
   std::vector<CommandTime> commandTimes() const override;

@@ -31,15 +31,15 @@ public:
   /// Whether slots are copied to the device; then uploading one while another is computed saves
   /// time. A slot that was not uploaded is when its micro-batch starts.
   virtual bool stagesInput() const = 0;
-  virtual Result<void> upload(size_t slot) = 0;
+  virtual Status upload(size_t slot) = 0;
 
   /// The lists of the plan. They return when the device is done.
-  virtual Result<void> runOnce() = 0;
-  virtual Result<void> runStep() = 0;
+  virtual Status runOnce() = 0;
+  virtual Status runStep() = 0;
   /// A micro-batch, one at a time; when it is finished, slot and metrics may be touched.
-  virtual Result<void> startMicroBatch(size_t slot) = 0;
-  virtual Result<void> startEvaluate(size_t slot) = 0;
-  virtual Result<void> finishMicroBatch() = 0;
+  virtual Status startMicroBatch(size_t slot) = 0;
+  virtual Status startEvaluate(size_t slot) = 0;
+  virtual Status finishMicroBatch() = 0;
 
   /// A scalar f32 buffer.
   virtual Result<float> readMetric(uint32_t buffer) = 0;

@@ -16,19 +16,19 @@
 namespace gc::runtime {
 
 /// Initial weights, or those to start from.
-static Result<void> prepareVariables(VariableStore &store, const TrainOptions &options) {
-  if (Result<void> done = store.initialize(options.schedule.seed); !done)
+static Status prepareVariables(VariableStore &store, const TrainOptions &options) {
+  if (Status done = store.initialize(options.schedule.seed); !done)
     return done;
-  return options.load.empty() ? Result<void>() : store.load(options.load);
+  return options.load.empty() ? Status() : store.load(options.load);
 }
 
 /// Goes on from a checkpoint that is of the same run.
-static Result<void> resume(Trainer &trainer, VariableStore &store, const TrainOptions &options,
-                           const TrainingSetting &setting) {
+static Status resume(Trainer &trainer, VariableStore &store, const TrainOptions &options,
+                     const TrainingSetting &setting) {
   Result<Checkpoint> checkpoint = loadCheckpoint(options.resume, store);
   if (!checkpoint)
     return checkpoint.error();
-  if (Result<void> same = checkSameSetting(checkpoint->setting, setting); !same)
+  if (Status same = checkSameSetting(checkpoint->setting, setting); !same)
     return same;
   const std::string &then = checkpoint->setting.optimizer, &now = setting.optimizer;
   if (!then.empty() && !now.empty() && then != now)
@@ -44,29 +44,28 @@ static void print(std::FILE *out, const std::string &text) {
 }
 
 /// Everything that is written after the last step. Weights come first: they cost most to lose.
-static Result<void> saveResults(VariableStore &store, StepExecutor &executor,
-                                const TrainOptions &options, const Checkpoint &checkpoint,
-                                const TrainingReport &report) {
+static Status saveResults(VariableStore &store, StepExecutor &executor, const TrainOptions &options,
+                          const Checkpoint &checkpoint, const TrainingReport &report) {
   if (!options.save.empty())
-    if (Result<void> done = store.save(options.save); !done)
+    if (Status done = store.save(options.save); !done)
       return done;
   if (!options.checkpoint.empty())
-    if (Result<void> done = saveCheckpoint(options.checkpoint, store, checkpoint); !done)
+    if (Status done = saveCheckpoint(options.checkpoint, store, checkpoint); !done)
       return done;
   if (!options.dumpGradients.empty())
-    if (Result<void> done = store.saveGradients(options.dumpGradients); !done)
+    if (Status done = store.saveGradients(options.dumpGradients); !done)
       return done;
   std::vector<CommandTime> times;
   if (!options.trace.empty() || !options.profile.empty())
     times = executor.commandTimes();
   if (!options.trace.empty())
-    if (Result<void> done = writeTrace(options.trace, report.model, times, &report.monitor); !done)
+    if (Status done = writeTrace(options.trace, report.model, times, &report.monitor); !done)
       return done;
   if (!options.profile.empty())
-    if (Result<void> done = writeProfile(options.profile, report, times); !done)
+    if (Status done = writeProfile(options.profile, report, times); !done)
       return done;
   if (!options.html.empty())
-    if (Result<void> done = writeHtmlReport(options.html, report, executor.plan()); !done)
+    if (Status done = writeHtmlReport(options.html, report, executor.plan()); !done)
       return done;
   return {};
 }
@@ -75,7 +74,7 @@ static Result<void> saveResults(VariableStore &store, StepExecutor &executor,
 /// after.
 struct EventLog {
   std::optional<EventFile> file;
-  Result<void> result;
+  Status result;
 
   void scalar(const std::string &tag, uint64_t step, double value) {
     if (file && result)
@@ -140,7 +139,7 @@ static void attach(Trainer &trainer, VariableStore &store, const TrainOptions &o
 }
 
 /// What is taken from the last step needs one.
-static Result<void> checkSomethingRuns(const Trainer &trainer, const TrainOptions &options) {
+static Status checkSomethingRuns(const Trainer &trainer, const TrainOptions &options) {
   if (trainer.position().step < trainer.totalSteps())
     return {};
   std::pair<const char *, const std::string *> taken[] = {
@@ -154,8 +153,8 @@ static Result<void> checkSomethingRuns(const Trainer &trainer, const TrainOption
   return {};
 }
 
-Result<void> trainOn(StepExecutor &executor, const PlanInputs &inputs, const DataSource &data,
-                     const TrainOptions &options, TrainingReport &report) {
+Status trainOn(StepExecutor &executor, const PlanInputs &inputs, const DataSource &data,
+               const TrainOptions &options, TrainingReport &report) {
   Progress progress(options.out, ::isatty(::fileno(options.out)) == 1);
   Result<std::unique_ptr<Trainer>> created =
       Trainer::create(executor, inputs, data, options.schedule, &progress, report);
@@ -168,7 +167,7 @@ Result<void> trainOn(StepExecutor &executor, const PlanInputs &inputs, const Dat
   if (!options.dumpGradients.empty() && !keepsGradients(executor.plan()))
     return badInput("--dump-gradients: this plan keeps no gradients; compile it with gc-compile "
                     "--keep-gradients, or give gc-run the model instead of the plan");
-  if (Result<void> done = prepareVariables(*store, options); !done)
+  if (Status done = prepareVariables(*store, options); !done)
     return done;
   TrainingSetting setting = trainer.setting();
   if (!options.resume.empty() || !options.checkpoint.empty()) {
@@ -178,9 +177,9 @@ Result<void> trainOn(StepExecutor &executor, const PlanInputs &inputs, const Dat
     setting.fingerprint = *fingerprint;
   }
   if (!options.resume.empty())
-    if (Result<void> resumed = resume(trainer, *store, options, setting); !resumed)
+    if (Status resumed = resume(trainer, *store, options, setting); !resumed)
       return resumed;
-  if (Result<void> fine = checkSomethingRuns(trainer, options); !fine)
+  if (Status fine = checkSomethingRuns(trainer, options); !fine)
     return fine;
   report.seed = trainer.position().seed;
   EventLog events;
@@ -190,7 +189,7 @@ Result<void> trainOn(StepExecutor &executor, const PlanInputs &inputs, const Dat
       return file.error();
     events.file.emplace(std::move(*file));
   }
-  if (Result<void> done = executor.runOnce(); !done)
+  if (Status done = executor.runOnce(); !done)
     return done;
 
   ScheduleText schedule;
@@ -207,14 +206,14 @@ Result<void> trainOn(StepExecutor &executor, const PlanInputs &inputs, const Dat
   InterruptGuard guard;
   double begin = executor.seconds();
   monitor.start();
-  Result<void> trained = trainer.run();
+  Status trained = trainer.run();
   fillMemoryUse(report, executor.memoryUse()); // before saving touches anything
   monitor.stop();
   takeSamples(report, monitor.summary(), sampler.get());
   report.monitor.beginSeconds = begin;
   events.device(monitor.newDeviceSample(), trainer.position().step);
 
-  Result<void> saved;
+  Status saved;
   if (trained) {
     if (report.interrupted)
       print(options.out, fmt::format("interrupted after step {}\n", trainer.position().step));
@@ -222,10 +221,10 @@ Result<void> trainOn(StepExecutor &executor, const PlanInputs &inputs, const Dat
     print(options.out, summaryText(report));
   }
   // The report tells how far a failed run came, too.
-  Result<void> reported;
+  Status reported;
   if (!options.report.empty())
     reported = writeReport(options.report, report);
-  for (const Result<void> *result : {&trained, &saved, &reported, &events.result})
+  for (const Status *result : {&trained, &saved, &reported, &events.result})
     if (!*result)
       return *result;
   return {};

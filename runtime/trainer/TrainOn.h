@@ -7,8 +7,8 @@
 namespace gc::runtime {
 
 /// trainPlan on any executor, which the caller has made after opening the data.
-Result<void> trainOn(StepExecutor &executor, const PlanInputs &inputs, const DataSource &data,
-                     const TrainOptions &options, TrainingReport &report);
+Status trainOn(StepExecutor &executor, const PlanInputs &inputs, const DataSource &data,
+               const TrainOptions &options, TrainingReport &report);
 
 } // namespace gc::runtime
 

@@ -10,7 +10,7 @@
 namespace gc::runtime {
 
 /// Hours of training must not end in a misspelled directory.
-Result<void> checkOutputs(const TrainOptions &options, std::vector<NamedPath> inputs) {
+Status checkOutputs(const TrainOptions &options, std::vector<NamedPath> inputs) {
   using Kind = NamedPath::Kind;
   std::vector<NamedPath> outputs = {
       {"--save", options.save},
@@ -31,13 +31,13 @@ Result<void> checkOutputs(const TrainOptions &options, std::vector<NamedPath> in
   return checkOutputs(outputs, inputs);
 }
 
-Result<void> trainPlan(const PlanFile &plan, const TrainOptions &options) {
+Status trainPlan(const PlanFile &plan, const TrainOptions &options) {
   TrainingReport report;
   return trainPlan(plan, options, report);
 }
 
-Result<void> trainPlan(const PlanFile &plan, const TrainOptions &asked, TrainingReport &report) {
-  if (Result<void> fine = checkOutputs(asked); !fine)
+Status trainPlan(const PlanFile &plan, const TrainOptions &asked, TrainingReport &report) {
+  if (Status fine = checkOutputs(asked); !fine)
     return fine;
   Result<TrainOptions> resolved = resolveResume(asked);
   if (!resolved)

@@ -31,14 +31,14 @@ struct TrainOptions {
 
 /// Fails (bad input) where what was asked for cannot be written, is written twice, or is one of the
 /// inputs: what the options name, and `otherInputs`.
-Result<void> checkOutputs(const TrainOptions &options, std::vector<NamedPath> otherInputs = {});
+Status checkOutputs(const TrainOptions &options, std::vector<NamedPath> otherInputs = {});
 
 /// Fails before the first step where anything asked for cannot be had (data, weights, places to
 /// write to). Weights, checkpoint and report are written at the end and on an interrupt; a run that
 /// fails in between writes its report and leaves every file of before as it was.
-Result<void> trainPlan(const PlanFile &plan, const TrainOptions &options);
+Status trainPlan(const PlanFile &plan, const TrainOptions &options);
 /// The same for callers that look at the report themselves.
-Result<void> trainPlan(const PlanFile &plan, const TrainOptions &options, TrainingReport &report);
+Status trainPlan(const PlanFile &plan, const TrainOptions &options, TrainingReport &report);
 
 } // namespace gc::runtime
 

@@ -77,14 +77,14 @@ TrainingSetting Trainer::setting() const {
   return setting;
 }
 
-Result<void> Trainer::resumeAt(const TrainingPosition &position) {
-  if (Result<void> fine = checkPosition(position, epochSteps, finalStep); !fine)
+Status Trainer::resumeAt(const TrainingPosition &position) {
+  if (Status fine = checkPosition(position, epochSteps, finalStep); !fine)
     return fine;
   where = position;
   return {};
 }
 
-Result<void> Trainer::prepareLoader() {
+Status Trainer::prepareLoader() {
   std::vector<LoaderSlot> slots;
   for (size_t i = 0; i < inputs.slots; ++i) {
     Result<std::byte *> image = executor.inputSlot(inputs.image, i);
@@ -135,16 +135,15 @@ void Trainer::loadAhead() {
     return;
   ahead = loader->acquire();
   if (*ahead)
-    if (Result<void> started = executor.upload((*ahead)->slot); !started)
+    if (Status started = executor.upload((*ahead)->slot); !started)
       ahead = started.error();
 }
 
-Result<void> Trainer::compute(const Loader::MicroBatch &loaded,
-                              Result<void> (StepExecutor::*start)(size_t)) {
-  if (Result<void> started = (executor.*start)(loaded.slot); !started)
+Status Trainer::compute(const Loader::MicroBatch &loaded, Status (StepExecutor::*start)(size_t)) {
+  if (Status started = (executor.*start)(loaded.slot); !started)
     return started;
   loadAhead();
-  if (Result<void> done = executor.finishMicroBatch(); !done) {
+  if (Status done = executor.finishMicroBatch(); !done) {
     if (ahead && !*ahead)
       return ahead->error(); // it came first, and may be why
     return done;
@@ -153,7 +152,7 @@ Result<void> Trainer::compute(const Loader::MicroBatch &loaded,
   return {};
 }
 
-Result<void> Trainer::scaleWindow(int64_t count) {
+Status Trainer::scaleWindow(int64_t count) {
   float scale = static_cast<float>(static_cast<double>(microBatches) / static_cast<double>(count));
   Result<std::byte *> bytes = executor.map(*windowScale);
   if (!bytes)
@@ -162,7 +161,7 @@ Result<void> Trainer::scaleWindow(int64_t count) {
   return executor.unmap(*windowScale, /*written=*/true);
 }
 
-Result<void> Trainer::oneStep() {
+Status Trainer::oneStep() {
   Clock::time_point begin = Clock::now();
   double loss = 0, correct = 0, waited = 0;
   const std::optional<uint32_t> lossMetric = findMetric(executor.plan(), kLossMetric),
@@ -172,7 +171,7 @@ Result<void> Trainer::oneStep() {
       microBatches, epochMicroBatches - static_cast<int64_t>(where.stepInEpoch) * microBatches);
   if (window < microBatches) {
     std::fill(microBatchLoss.begin(), microBatchLoss.end(), 0.0f);
-    if (Result<void> done = scaleWindow(window); !done)
+    if (Status done = scaleWindow(window); !done)
       return done;
   }
   for (int64_t micro = 0; micro < window; ++micro) {
@@ -181,7 +180,7 @@ Result<void> Trainer::oneStep() {
     if (!loaded)
       return loaded.error();
     waited += secondsSince(wait);
-    if (Result<void> done = compute(*loaded, &StepExecutor::startMicroBatch); !done)
+    if (Status done = compute(*loaded, &StepExecutor::startMicroBatch); !done)
       return done;
     Result<float> value = executor.readMetric(*lossMetric);
     if (!value)
@@ -195,13 +194,13 @@ Result<void> Trainer::oneStep() {
       correct += *right;
     }
   }
-  if (Result<void> done = executor.runStep(); !done)
+  if (Status done = executor.runStep(); !done)
     return done;
   if (window < microBatches)
-    if (Result<void> done = scaleWindow(microBatches); !done)
+    if (Status done = scaleWindow(microBatches); !done)
       return done;
   if (afterUpdate)
-    if (Result<void> done = afterUpdate(microBatchLoss); !done)
+    if (Status done = afterUpdate(microBatchLoss); !done)
       return done;
   loss /= static_cast<double>(window);
   report.stepSeconds.push_back(static_cast<float>(secondsSince(begin)));
@@ -242,10 +241,10 @@ void Trainer::showProgress(float loss) {
   progress->update(state);
 }
 
-Result<void> Trainer::run() {
+Status Trainer::run() {
   if (where.step >= finalStep && !schedule.evaluate)
     return {};
-  if (Result<void> ready = prepareLoader(); !ready)
+  if (Status ready = prepareLoader(); !ready)
     return ready;
   // Reserved now, so that the loop itself allocates nothing (in runs of four million steps).
   uint64_t steps = std::min<uint64_t>(finalStep - std::min(where.step, finalStep), 1 << 22);
@@ -253,7 +252,7 @@ Result<void> Trainer::run() {
   report.stepSeconds.reserve(steps);
   microBatchLoss.resize(static_cast<size_t>(microBatches));
   Clock::time_point begin = Clock::now();
-  auto finish = [&](Result<void> result) {
+  auto finish = [&](Status result) {
     report.seconds += secondsSince(begin);
     if (progress)
       progress->finishLine();
@@ -265,7 +264,7 @@ Result<void> Trainer::run() {
   while (where.step < finalStep && !interruptRequested()) {
     if (where.stepInEpoch == 0)
       correctInEpoch = seenInEpoch = 0;
-    if (Result<void> done = oneStep(); !done)
+    if (Status done = oneStep(); !done)
       return finish(done);
     if (where.stepInEpoch < epochSteps)
       continue;
@@ -280,7 +279,7 @@ Result<void> Trainer::run() {
     if (where.step == finalStep)
       break;
     if (onEpochEnd)
-      if (Result<void> saved = onEpochEnd(where); !saved)
+      if (Status saved = onEpochEnd(where); !saved)
         return finish(saved);
     if (schedule.evaluate)
       startLoader();
@@ -301,7 +300,7 @@ Result<std::optional<EvaluationReport>> Trainer::evaluate() {
   if (progress)
     progress->finishLine();
   if (!loader)
-    if (Result<void> ready = prepareLoader(); !ready)
+    if (Status ready = prepareLoader(); !ready)
       return ready.error();
   const std::optional<uint32_t> lossMetric = findMetric(executor.plan(), kLossMetric, true),
                                 correctMetric = findMetric(executor.plan(), kCorrectMetric, true);
@@ -319,7 +318,7 @@ Result<std::optional<EvaluationReport>> Trainer::evaluate() {
     Result<Loader::MicroBatch> loaded = nextMicroBatch();
     if (!loaded)
       return loaded.error();
-    if (Result<void> done = compute(*loaded, &StepExecutor::startEvaluate); !done)
+    if (Status done = compute(*loaded, &StepExecutor::startEvaluate); !done)
       return done.error();
     Result<float> mean = executor.readMetric(*lossMetric);
     if (!mean)

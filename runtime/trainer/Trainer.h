@@ -41,22 +41,22 @@ public:
   /// What positions are counted in, but for the data's fingerprint, which takes a while.
   TrainingSetting setting() const;
   /// Goes on from a checkpoint. Fails where no run can stand there.
-  Result<void> resumeAt(const TrainingPosition &position);
+  Status resumeAt(const TrainingPosition &position);
 
   /// Called after each epoch (and its evaluation) but the last, to save a checkpoint.
-  std::function<Result<void>(const TrainingPosition &)> onEpochEnd;
+  std::function<Status(const TrainingPosition &)> onEpochEnd;
   /// Called after each step with the step's number (from 1) and its loss.
   std::function<void(uint64_t, float)> onStep;
   /// Called after each step, before its loss is judged, with the loss of every micro-batch. An
   /// error ends the run.
-  std::function<Result<void>(std::span<const float>)> afterUpdate;
+  std::function<Status(std::span<const float>)> afterUpdate;
   /// Called after each evaluation.
   std::function<void(const EvaluationReport &)> onEvaluation;
 
   /// Trains to the end of the schedule, or until an interrupt: then report.interrupted is set and
   /// the current step is complete. Fails (run failed) where the loss is not a number any more; the
   /// report holds everything up to there.
-  Result<void> run();
+  Status run();
   /// Loss and accuracy on the test split, in inference mode; nothing where an interrupt came in
   /// between, for numbers of a part would mislead.
   Result<std::optional<EvaluationReport>> evaluate();
@@ -67,9 +67,9 @@ private:
       : executor(executor), inputs(inputs), data(data), schedule(schedule), progress(progress),
         report(report) {}
   /// Lets the gradients of `count` micro-batches weigh as those of a whole window.
-  Result<void> scaleWindow(int64_t count);
-  Result<void> prepareLoader();
-  Result<void> oneStep();
+  Status scaleWindow(int64_t count);
+  Status prepareLoader();
+  Status oneStep();
   void startLoader();
   /// The next micro-batch of the loader's run, uploaded if it was loaded ahead.
   Result<Loader::MicroBatch> nextMicroBatch();
@@ -77,8 +77,7 @@ private:
   /// and has a slot to spare.
   void loadAhead();
   /// Computes one with `start`, loading ahead, and gives its slot back.
-  Result<void> compute(const Loader::MicroBatch &loaded,
-                       Result<void> (StepExecutor::*start)(size_t));
+  Status compute(const Loader::MicroBatch &loaded, Status (StepExecutor::*start)(size_t));
   void showProgress(float loss);
 
   StepExecutor &executor;

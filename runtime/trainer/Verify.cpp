@@ -39,7 +39,7 @@ public:
       (void)executor.unmap(buffer, /*written=*/false);
   }
 
-  Result<void> read(std::span<const float> losses) {
+  Status read(std::span<const float> losses) {
     for (size_t i = 0; i < losses.size(); ++i)
       tensors.push_back(
           {losses.size() == 1 ? "the loss" : fmt::format("the loss of micro-batch {}", i + 1),
@@ -47,12 +47,12 @@ public:
     const plan::Plan &plan = executor.plan();
     for (const plan::Variable *variable : *plan.variables())
       if (variable->gradient_buffer() >= 0)
-        if (Result<void> done = add(fmt::format("gradient of '{}'", variable->name()->str()),
-                                    static_cast<uint32_t>(variable->gradient_buffer()));
+        if (Status done = add(fmt::format("gradient of '{}'", variable->name()->str()),
+                              static_cast<uint32_t>(variable->gradient_buffer()));
             !done)
           return done;
     for (const plan::Variable *variable : *plan.variables())
-      if (Result<void> done =
+      if (Status done =
               add(fmt::format("{} '{}'", roleText(variable->role()), variable->name()->str()),
                   variable->buffer());
           !done)
@@ -63,7 +63,7 @@ public:
   std::vector<TensorBits> tensors;
 
 private:
-  Result<void> add(std::string name, uint32_t index) {
+  Status add(std::string name, uint32_t index) {
     Result<std::byte *> data = executor.map(index);
     if (!data)
       return data.error();
@@ -77,13 +77,13 @@ private:
   std::vector<uint32_t> mapped;
 };
 
-using Observer = std::function<Result<void>(const std::vector<TensorBits> &)>;
+using Observer = std::function<Status(const std::vector<TensorBits> &)>;
 /// Asked once, before the arena exists.
-using Check = std::function<Result<void>(const plan::Plan &, uint64_t steps)>;
+using Check = std::function<Status(const plan::Plan &, uint64_t steps)>;
 
-Result<void> runSteps(const PlanFile &asked, const TrainOptions &options, TrainingReport &report,
-                      const Check &check, const Observer &observe,
-                      const ChangeVariables &change = nullptr) {
+Status runSteps(const PlanFile &asked, const TrainOptions &options, TrainingReport &report,
+                const Check &check, const Observer &observe,
+                const ChangeVariables &change = nullptr) {
   Result<PlanFile> plan = withGradientCopies(asked);
   if (!plan)
     return plan.error();
@@ -98,7 +98,7 @@ Result<void> runSteps(const PlanFile &asked, const TrainOptions &options, Traini
   report.compileSeconds = options.compileSeconds;
   report.seed = options.schedule.seed;
   if (check)
-    if (Result<void> fine = check(plan->get(), options.schedule.steps.value_or(0)); !fine)
+    if (Status fine = check(plan->get(), options.schedule.steps.value_or(0)); !fine)
       return fine;
 
   SessionOptions sessionOptions;
@@ -117,30 +117,30 @@ Result<void> runSteps(const PlanFile &asked, const TrainOptions &options, Traini
   Result<VariableStore> store = VariableStore::create(plan->get(), executor);
   if (!store)
     return store.error();
-  if (Result<void> done = store->initialize(options.schedule.seed); !done)
+  if (Status done = store->initialize(options.schedule.seed); !done)
     return done;
   if (!options.load.empty())
-    if (Result<void> done = store->load(options.load); !done)
+    if (Status done = store->load(options.load); !done)
       return done;
   if (change)
-    if (Result<void> done = change(plan->get(), executor); !done)
+    if (Status done = change(plan->get(), executor); !done)
       return done;
-  if (Result<void> done = executor.runOnce(); !done)
+  if (Status done = executor.runOnce(); !done)
     return done;
 
-  (*trainer)->afterUpdate = [&](std::span<const float> losses) -> Result<void> {
+  (*trainer)->afterUpdate = [&](std::span<const float> losses) -> Status {
     VisibleState state(executor);
-    if (Result<void> done = state.read(losses); !done)
+    if (Status done = state.read(losses); !done)
       return done;
     return observe(state.tensors);
   };
-  Result<void> trained = (*trainer)->run();
+  Status trained = (*trainer)->run();
   fillMemoryUse(report, executor.memoryUse());
   return trained;
 }
 
 /// Arena and copies together; a machine that kills the process would give no reason.
-Result<void> checkMemory(const plan::Plan &plan, uint64_t steps) {
+Status checkMemory(const plan::Plan &plan, uint64_t steps) {
   uint64_t each = 0;
   for (const plan::Variable *variable : *plan.variables()) {
     each += plan.buffers()->Get(variable->buffer())->bytes();
@@ -168,9 +168,9 @@ Result<StateRecord> recordSteps(const PlanFile &plan, const TrainOptions &option
                                 const ChangeVariables &change) {
   StateRecord record;
   TrainingReport report;
-  Result<void> done = runSteps(
+  Status done = runSteps(
       plan, options, report, checkMemory,
-      [&](const std::vector<TensorBits> &state) -> Result<void> {
+      [&](const std::vector<TensorBits> &state) -> Status {
         record.add(state);
         return {};
       },
@@ -180,11 +180,11 @@ Result<StateRecord> recordSteps(const PlanFile &plan, const TrainOptions &option
   return record;
 }
 
-Result<void> compareSteps(const PlanFile &plan, const TrainOptions &options,
-                          const StateRecord &reference, TrainingReport &report) {
+Status compareSteps(const PlanFile &plan, const TrainOptions &options, const StateRecord &reference,
+                    TrainingReport &report) {
   VerifyReport &verify = report.verify.emplace();
-  Result<void> done = runSteps(
-      plan, options, report, nullptr, [&](const std::vector<TensorBits> &state) -> Result<void> {
+  Status done =
+      runSteps(plan, options, report, nullptr, [&](const std::vector<TensorBits> &state) -> Status {
         Result<std::optional<Difference>> difference = reference.compare(++verify.steps, state);
         if (!difference)
           return difference.error();

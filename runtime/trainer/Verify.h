@@ -12,7 +12,7 @@
 namespace gc::runtime {
 
 /// Changes variables after they were initialized and loaded.
-using ChangeVariables = std::function<Result<void>(const plan::Plan &, BufferAccess &)>;
+using ChangeVariables = std::function<Status(const plan::Plan &, BufferAccess &)>;
 
 /// Trains with `plan` as `options` say (data, schedule, device, weights to load) and keeps the loss
 /// of every micro-batch, every gradient and every variable after each step, of which `options` must
@@ -22,8 +22,8 @@ Result<StateRecord> recordSteps(const PlanFile &plan, const TrainOptions &option
 
 /// Trains the same way and compares after each step; the first difference ends the run. What was
 /// found is in `report.verify`, beside all that a report holds of a run.
-Result<void> compareSteps(const PlanFile &plan, const TrainOptions &options,
-                          const StateRecord &reference, TrainingReport &report);
+Status compareSteps(const PlanFile &plan, const TrainOptions &options, const StateRecord &reference,
+                    TrainingReport &report);
 
 } // namespace gc::runtime
 

@@ -17,7 +17,7 @@ public:
   /// arena itself; others a copy. The caller checks sizes against the plan.
   virtual Result<std::byte *> map(uint32_t buffer) = 0;
   /// Ends a mapping; `written` says that the bytes must reach the device.
-  virtual Result<void> unmap(uint32_t buffer, bool written) = 0;
+  virtual Status unmap(uint32_t buffer, bool written) = 0;
 };
 
 } // namespace gc::runtime

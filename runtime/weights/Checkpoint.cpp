@@ -40,8 +40,8 @@ template <class Visit> static void forEachNumber(Checkpoint &checkpoint, Visit v
   visit("gc.data_fingerprint", setting.fingerprint);
 }
 
-Result<void> saveCheckpoint(const std::string &directory, VariableStore &store,
-                            const Checkpoint &checkpoint) {
+Status saveCheckpoint(const std::string &directory, VariableStore &store,
+                      const Checkpoint &checkpoint) {
   std::error_code failure;
   fs::create_directories(directory, failure);
   if (failure || !fs::is_directory(directory, failure))
@@ -55,7 +55,7 @@ Result<void> saveCheckpoint(const std::string &directory, VariableStore &store,
   Checkpoint numbers = checkpoint;
   forEachNumber(numbers,
                 [&](const char *key, uint64_t value) { notes[key] = std::to_string(value); });
-  if (Result<void> saved = store.saveState(statePath(directory), notes); !saved)
+  if (Status saved = store.saveState(statePath(directory), notes); !saved)
     return saved;
   nlohmann::ordered_json json = {{"step", position.step},
                                  {"epoch", position.epoch},
@@ -109,7 +109,7 @@ Result<Checkpoint> loadCheckpoint(const std::string &directory, VariableStore &s
   Result<Checkpoint> checkpoint = readCheckpoint(directory);
   if (!checkpoint)
     return checkpoint;
-  if (Result<void> loaded = store.loadState(statePath(directory)); !loaded)
+  if (Status loaded = store.loadState(statePath(directory)); !loaded)
     return loaded.error();
   return checkpoint;
 }

@@ -46,8 +46,8 @@ struct Checkpoint {
 std::vector<std::string> checkpointFiles();
 bool hasCheckpoint(const std::string &directory);
 /// Creates the directory where it is missing.
-Result<void> saveCheckpoint(const std::string &directory, VariableStore &store,
-                            const Checkpoint &checkpoint);
+Status saveCheckpoint(const std::string &directory, VariableStore &store,
+                      const Checkpoint &checkpoint);
 /// Reads what is beside the state. Fails (bad input) where the directory holds no checkpoint.
 Result<Checkpoint> readCheckpoint(const std::string &directory);
 /// Loads all state into the store, too. Fails (bad input) where it is of another model or

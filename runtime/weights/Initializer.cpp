@@ -13,7 +13,7 @@ namespace gc::runtime {
 /// The share of a normal distribution below x.
 static double normalBelow(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
 
-Result<void> checkInitialValues(const InitialValues &v, std::string_view name) {
+Status checkInitialValues(const InitialValues &v, std::string_view name) {
   auto bad = [&](const char *what) {
     return badInput(fmt::format("the initializer of '{}' {}", name, what));
   };
@@ -23,9 +23,9 @@ Result<void> checkInitialValues(const InitialValues &v, std::string_view name) {
   case InitialDistribution::Constant:
     return {};
   case InitialDistribution::Uniform:
-    return v.a <= v.b ? Result<void>() : bad("has an empty range");
+    return v.a <= v.b ? Status() : bad("has an empty range");
   case InitialDistribution::Normal:
-    return v.b >= 0 ? Result<void>() : bad("has a negative deviation");
+    return v.b >= 0 ? Status() : bad("has a negative deviation");
   case InitialDistribution::TruncatedNormal:
     if (v.b <= 0)
       return bad("has a deviation that is not positive");

@@ -21,7 +21,7 @@ struct InitialValues {
 };
 
 /// Fails on numbers that no distribution has (not finite, negative deviation, empty range).
-Result<void> checkInitialValues(const InitialValues &values, std::string_view name);
+Status checkInitialValues(const InitialValues &values, std::string_view name);
 
 /// Writes elements [first, first + count) of the named tensor. `values` must have been checked.
 void drawInitialValues(const InitialValues &values, uint64_t seed, std::string_view name,

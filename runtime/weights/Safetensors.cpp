@@ -68,15 +68,14 @@ Result<SafetensorsFile> SafetensorsFile::open(const std::string &path) {
                                 path, headerBytes, fileBytes - 8));
   std::string header(headerBytes, '\0');
   SafetensorsEntry whole{"U8", {}, 8, 8 + headerBytes};
-  if (Result<void> read = file.read(whole, 0, header.data(), headerBytes); !read)
+  if (Status read = file.read(whole, 0, header.data(), headerBytes); !read)
     return read.error();
-  if (Result<void> parsed = file.parseHeader(header, 8 + headerBytes, fileBytes); !parsed)
+  if (Status parsed = file.parseHeader(header, 8 + headerBytes, fileBytes); !parsed)
     return parsed.error();
   return file;
 }
 
-Result<void> SafetensorsFile::parseHeader(std::string_view text, uint64_t dataBegin,
-                                          uint64_t fileBytes) {
+Status SafetensorsFile::parseHeader(std::string_view text, uint64_t dataBegin, uint64_t fileBytes) {
   auto bad = [&](const std::string &what) {
     return badInput(fmt::format("'{}' is not a valid safetensors file: {}", name, what));
   };
@@ -178,8 +177,8 @@ const SafetensorsEntry *SafetensorsFile::find(const std::string &tensor) const {
   return found == entries.end() ? nullptr : &found->second;
 }
 
-Result<void> SafetensorsFile::read(const SafetensorsEntry &entry, uint64_t offset, void *target,
-                                   size_t bytes) const {
+Status SafetensorsFile::read(const SafetensorsEntry &entry, uint64_t offset, void *target,
+                             size_t bytes) const {
   if (offset > entry.end - entry.begin || bytes > entry.end - entry.begin - offset)
     return runFailed(fmt::format("read past the end of a tensor in '{}'", name));
   char *next = static_cast<char *>(target);
@@ -199,8 +198,8 @@ Result<void> SafetensorsFile::read(const SafetensorsEntry &entry, uint64_t offse
   return {};
 }
 
-Result<void> SafetensorsFile::readFloats(const SafetensorsEntry &entry, uint64_t first,
-                                         float *target, size_t count) const {
+Status SafetensorsFile::readFloats(const SafetensorsEntry &entry, uint64_t first, float *target,
+                                   size_t count) const {
   const ElementType *type = elementTypeInFile(entry.dtype);
   if (!type || !type->toFloats)
     return badInput(fmt::format("'{}': expected dtype F32 or F64, got {}", name, entry.dtype));
@@ -209,8 +208,7 @@ Result<void> SafetensorsFile::readFloats(const SafetensorsEntry &entry, uint64_t
   std::byte piece[4096];
   for (size_t done = 0; done < count;) {
     size_t part = std::min(count - done, std::size(piece) / type->bytes);
-    if (Result<void> got = read(entry, (first + done) * type->bytes, piece, part * type->bytes);
-        !got)
+    if (Status got = read(entry, (first + done) * type->bytes, piece, part * type->bytes); !got)
       return got;
     type->toFloats(piece, target + done, part);
     done += part;
@@ -252,19 +250,19 @@ SafetensorsWriter::create(const std::string &path, std::vector<SafetensorsDeclar
   writer.tensors = std::move(tensors);
   writer.expected = position;
   uint64_t length = text.size();
-  if (Result<void> written = writer.file.write(&length, 8); !written)
+  if (Status written = writer.file.write(&length, 8); !written)
     return written.error();
-  if (Result<void> written = writer.file.write(text); !written)
+  if (Status written = writer.file.write(text); !written)
     return written.error();
   return writer;
 }
 
-Result<void> SafetensorsWriter::append(const void *data, size_t bytes) {
+Status SafetensorsWriter::append(const void *data, size_t bytes) {
   appended += bytes;
   return file.write(data, bytes);
 }
 
-Result<void> SafetensorsWriter::finish() {
+Status SafetensorsWriter::finish() {
   if (appended != expected)
     return runFailed(
         fmt::format("internal error: {} tensor bytes written, {} declared", appended, expected));

@@ -44,15 +44,14 @@ public:
   const SafetensorsEntry *find(const std::string &tensor) const;
 
   /// Reads `bytes` bytes from `offset` within the tensor. Allocates nothing unless it fails.
-  Result<void> read(const SafetensorsEntry &entry, uint64_t offset, void *target,
-                    size_t bytes) const;
+  Status read(const SafetensorsEntry &entry, uint64_t offset, void *target, size_t bytes) const;
   /// Reads elements [first, first + count) of an F32 or F64 tensor as f32.
-  Result<void> readFloats(const SafetensorsEntry &entry, uint64_t first, float *target,
-                          size_t count) const;
+  Status readFloats(const SafetensorsEntry &entry, uint64_t first, float *target,
+                    size_t count) const;
 
 private:
   SafetensorsFile() = default;
-  Result<void> parseHeader(std::string_view json, uint64_t dataBegin, uint64_t fileBytes);
+  Status parseHeader(std::string_view json, uint64_t dataBegin, uint64_t fileBytes);
 
   std::string name;
   int fd = -1;
@@ -76,9 +75,9 @@ public:
   /// Sorted by element size, largest first, then by name: every tensor is aligned, and the bytes do
   /// not depend on the order of declaration.
   const std::vector<SafetensorsDeclaration> &order() const { return tensors; }
-  Result<void> append(const void *data, size_t bytes);
+  Status append(const void *data, size_t bytes);
   /// Fails if the bytes appended are not those declared.
-  Result<void> finish();
+  Status finish();
 
 private:
   SafetensorsWriter(AtomicFile file) : file(std::move(file)) {}

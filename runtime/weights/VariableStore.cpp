@@ -74,7 +74,7 @@ Result<VariableStore> VariableStore::create(const plan::Plan &plan, BufferAccess
     if (const plan::Initializer *given = source.init())
       init = {static_cast<InitialDistribution>(given->kind()), given->a(), given->b(), given->c(),
               given->d()};
-    if (Result<void> checked = checkInitialValues(init, name); !checked)
+    if (Status checked = checkInitialValues(init, name); !checked)
       return checked.error();
     if (source.role() > plan::VariableRole_MAX)
       return bad("has an unknown role");
@@ -110,7 +110,7 @@ template <class T> static void fillConstant(std::byte *data, int64_t elements, d
   std::fill_n(reinterpret_cast<T *>(data), elements, static_cast<T>(value));
 }
 
-Result<void> VariableStore::initializeVariable(const Variable &variable, uint64_t seed) {
+Status VariableStore::initializeVariable(const Variable &variable, uint64_t seed) {
   Result<std::byte *> mapped = access->map(variable.buffer);
   if (!mapped)
     return mapped.error();
@@ -160,9 +160,9 @@ Result<void> VariableStore::initializeVariable(const Variable &variable, uint64_
   return access->unmap(variable.buffer, /*written=*/true);
 }
 
-Result<void> VariableStore::initialize(uint64_t seed) {
+Status VariableStore::initialize(uint64_t seed) {
   for (const Variable &variable : variables)
-    if (Result<void> done = initializeVariable(variable, seed); !done)
+    if (Status done = initializeVariable(variable, seed); !done)
       return done;
   return {};
 }
@@ -191,8 +191,7 @@ static bool acceptsDtype(const std::string &wanted, const std::string &given) {
   return wanted == given || (wanted == "F32" && elementTypeInFile(given)->toFloats);
 }
 
-Result<void> VariableStore::loadSelection(const std::string &path, const Selection &wanted,
-                                          bool state) {
+Status VariableStore::loadSelection(const std::string &path, const Selection &wanted, bool state) {
   Result<SafetensorsFile> file = SafetensorsFile::open(path);
   if (!file)
     return file.error();
@@ -228,13 +227,13 @@ Result<void> VariableStore::loadSelection(const std::string &path, const Selecti
                                 state ? "model and optimizer" : "model",
                                 fmt::join(complaints, "; ")));
   for (const Variable *variable : wanted)
-    if (Result<void> done = loadVariable(*file, *file->find(variable->name), *variable); !done)
+    if (Status done = loadVariable(*file, *file->find(variable->name), *variable); !done)
       return done;
   return {};
 }
 
-Result<void> VariableStore::loadVariable(const SafetensorsFile &file, const SafetensorsEntry &entry,
-                                         const Variable &variable) {
+Status VariableStore::loadVariable(const SafetensorsFile &file, const SafetensorsEntry &entry,
+                                   const Variable &variable) {
   Result<std::byte *> mapped = access->map(variable.buffer);
   if (!mapped)
     return mapped.error();
@@ -242,7 +241,7 @@ Result<void> VariableStore::loadVariable(const SafetensorsFile &file, const Safe
   std::vector<std::byte> piece(std::min(pieceElements, variable.elements) * elementBytes);
   for (int64_t first = 0; first < variable.elements; first += pieceElements) {
     size_t count = std::min(pieceElements, variable.elements - first);
-    Result<void> read =
+    Status read =
         variable.dtype == "F32"
             ? file.readFloats(entry, first, reinterpret_cast<float *>(piece.data()), count)
             : file.read(entry, first * elementBytes, piece.data(), count * elementBytes);
@@ -260,9 +259,9 @@ Result<void> VariableStore::loadVariable(const SafetensorsFile &file, const Safe
   return access->unmap(variable.buffer, /*written=*/true);
 }
 
-Result<void> VariableStore::saveSelection(const std::string &path, const Selection &selection,
-                                          bool gradients,
-                                          const std::map<std::string, std::string> &notes) {
+Status VariableStore::saveSelection(const std::string &path, const Selection &selection,
+                                    bool gradients,
+                                    const std::map<std::string, std::string> &notes) {
   std::vector<SafetensorsDeclaration> declarations;
   std::map<std::string, const Variable *> byName;
   for (const Variable *variable : selection) {
@@ -284,7 +283,7 @@ Result<void> VariableStore::saveSelection(const std::string &path, const Selecti
       return mapped.error();
     size_t elementBytes = safetensorsElementBytes(variable.dtype);
     piece.resize(std::min(pieceElements, variable.elements) * elementBytes);
-    Result<void> written;
+    Status written;
     for (int64_t first = 0; first < variable.elements && written; first += pieceElements) {
       size_t count = std::min(pieceElements, variable.elements - first);
       auto convert = [&](auto zero) {
@@ -295,7 +294,7 @@ Result<void> VariableStore::saveSelection(const std::string &path, const Selecti
       withWord(elementBytes, convert);
       written = writer->append(piece.data(), count * elementBytes);
     }
-    Result<void> unmapped = access->unmap(buffer, /*written=*/false);
+    Status unmapped = access->unmap(buffer, /*written=*/false);
     if (!written)
       return written;
     if (!unmapped)
@@ -304,15 +303,15 @@ Result<void> VariableStore::saveSelection(const std::string &path, const Selecti
   return writer->finish();
 }
 
-Result<void> VariableStore::load(const std::string &path) {
+Status VariableStore::load(const std::string &path) {
   return loadSelection(path, select(/*state=*/false), /*state=*/false);
 }
 
-Result<void> VariableStore::save(const std::string &path) {
+Status VariableStore::save(const std::string &path) {
   return saveSelection(path, select(/*state=*/false), /*gradients=*/false, {});
 }
 
-Result<void> VariableStore::saveGradients(const std::string &path) {
+Status VariableStore::saveGradients(const std::string &path) {
   Selection selection;
   for (const Variable &variable : variables)
     if (variable.role == Role::Parameter && variable.gradientBuffer >= 0)
@@ -322,12 +321,12 @@ Result<void> VariableStore::saveGradients(const std::string &path) {
   return saveSelection(path, selection, /*gradients=*/true, {});
 }
 
-Result<void> VariableStore::loadState(const std::string &path) {
+Status VariableStore::loadState(const std::string &path) {
   return loadSelection(path, select(/*state=*/true), /*state=*/true);
 }
 
-Result<void> VariableStore::saveState(const std::string &path,
-                                      const std::map<std::string, std::string> &notes) {
+Status VariableStore::saveState(const std::string &path,
+                                const std::map<std::string, std::string> &notes) {
   return saveSelection(path, select(/*state=*/true), /*gradients=*/false, notes);
 }
 

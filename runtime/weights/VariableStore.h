@@ -30,20 +30,20 @@ public:
 
   /// Gives every variable its initial value: parameters and statistics by their initializers, the
   /// generator {seed, 0}.
-  Result<void> initialize(uint64_t seed);
+  Status initialize(uint64_t seed);
 
   /// Loads parameters and running statistics. The file must hold exactly these (F32, or F64, which
   /// is rounded), save for torchvision's `num_batches_tracked`, which is ignored; otherwise nothing
   /// is loaded and the error lists what differs.
-  Result<void> load(const std::string &path);
+  Status load(const std::string &path);
   /// Writes parameters and running statistics; atomic.
-  Result<void> save(const std::string &path);
+  Status save(const std::string &path);
   /// Writes the gradients that the plan was asked to keep; atomic. Fails where it keeps none.
-  Result<void> saveGradients(const std::string &path);
+  Status saveGradients(const std::string &path);
 
   /// Everything that the next step depends on: also optimizer state and the generator.
-  Result<void> loadState(const std::string &path);
-  Result<void> saveState(const std::string &path, const std::map<std::string, std::string> &notes);
+  Status loadState(const std::string &path);
+  Status saveState(const std::string &path, const std::map<std::string, std::string> &notes);
 
   size_t size() const { return variables.size(); }
 
@@ -62,12 +62,12 @@ private:
   using Selection = std::vector<const Variable *>;
 
   Selection select(bool state) const;
-  Result<void> loadSelection(const std::string &path, const Selection &wanted, bool state);
-  Result<void> loadVariable(const SafetensorsFile &file, const SafetensorsEntry &entry,
-                            const Variable &variable);
-  Result<void> saveSelection(const std::string &path, const Selection &selection, bool gradients,
-                             const std::map<std::string, std::string> &notes);
-  Result<void> initializeVariable(const Variable &variable, uint64_t seed);
+  Status loadSelection(const std::string &path, const Selection &wanted, bool state);
+  Status loadVariable(const SafetensorsFile &file, const SafetensorsEntry &entry,
+                      const Variable &variable);
+  Status saveSelection(const std::string &path, const Selection &selection, bool gradients,
+                       const std::map<std::string, std::string> &notes);
+  Status initializeVariable(const Variable &variable, uint64_t seed);
 
   VariableStore(BufferAccess &access) : access(&access) {}
   BufferAccess *access;

@@ -73,7 +73,7 @@ protected:
       reference = std::move(*recorded);
     }
     TrainingReport report;
-    Result<void> done = compareSteps(*plan, training(GetParam()), *reference, report);
+    Status done = compareSteps(*plan, training(GetParam()), *reference, report);
     ASSERT_TRUE(done) << done.error().message;
     EXPECT_TRUE(report.verify->identical) << report.verify->difference;
     EXPECT_EQ(report.verify->steps, 2u);

@@ -10,6 +10,7 @@
 
 using gc::runtime::badInput;
 using gc::runtime::Result;
+using gc::runtime::Status;
 
 CLI::Option *CompileFlags::remember(CLI::Option *option, const char *group) {
   all.push_back(option->group(group));
@@ -72,7 +73,7 @@ void CompileFlags::add(CLI::App &app) {
            group);
 }
 
-Result<void> CompileFlags::checkWishes() const {
+Status CompileFlags::checkWishes() const {
   const gc::CompileOptions &c = options;
   for (const char *flag : {"--allow-tf32", "--allow-nondeterministic"})
     if (c.cudaLibrary == "none" && parsed->count(flag))
@@ -85,7 +86,7 @@ Result<void> CompileFlags::checkWishes() const {
   return {};
 }
 
-Result<void> CompileFlags::readAccumulate() {
+Status CompileFlags::readAccumulate() {
   if (accumulate == "auto") {
     options.accumulateAuto = true;
     return {};
@@ -99,7 +100,7 @@ Result<void> CompileFlags::readAccumulate() {
   return {};
 }
 
-Result<void> CompileFlags::readBudget() {
+Status CompileFlags::readBudget() {
   if (budget.empty())
     return {};
   Result<uint64_t> bytes = gc::runtime::parseSize(budget);
@@ -111,14 +112,14 @@ Result<void> CompileFlags::readBudget() {
   return {};
 }
 
-Result<void> CompileFlags::finish() {
-  if (Result<void> fine = checkWishes(); !fine)
+Status CompileFlags::finish() {
+  if (Status fine = checkWishes(); !fine)
     return fine;
   if (std::string wrong = options.optimizer.check("--"); !wrong.empty())
     return badInput(wrong);
-  if (Result<void> fine = readAccumulate(); !fine)
+  if (Status fine = readAccumulate(); !fine)
     return fine;
-  if (Result<void> fine = readBudget(); !fine)
+  if (Status fine = readBudget(); !fine)
     return fine;
   return {};
 }

@@ -21,7 +21,7 @@ public:
 
   void add(CLI::App &app);
   /// What CLI11 cannot check: sizes, PyTorch's ranges of optimizer settings. Fails as bad input.
-  gc::runtime::Result<void> finish();
+  gc::runtime::Status finish();
   /// The first of these flags on the command line, empty where there was none. A finished plan
   /// cannot follow any of them.
   std::string firstGiven() const;
@@ -29,9 +29,9 @@ public:
 private:
   CLI::Option *remember(CLI::Option *option, const char *group);
   /// What was given but would be ignored.
-  gc::runtime::Result<void> checkWishes() const;
-  gc::runtime::Result<void> readAccumulate();
-  gc::runtime::Result<void> readBudget();
+  gc::runtime::Status checkWishes() const;
+  gc::runtime::Status readAccumulate();
+  gc::runtime::Status readBudget();
 
   gc::CompileOptions &options;
   const CLI::App *parsed = nullptr;

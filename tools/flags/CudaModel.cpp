@@ -20,7 +20,7 @@ Result<gc::cuda::DeviceModel> cudaModel(hal::Device &device) {
   return modelOf(device.name(), *properties);
 }
 
-Result<void> describeTarget(const std::string &device, gc::CompileOptions &options) {
+Status describeTarget(const std::string &device, gc::CompileOptions &options) {
   Result<std::unique_ptr<hal::Device>> made = hal::createDevice(device);
   if (!made)
     return made.error();

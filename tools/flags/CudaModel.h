@@ -11,6 +11,6 @@
 gc::runtime::Result<gc::cuda::DeviceModel> cudaModel(gc::runtime::hal::Device &device);
 /// Lets the GPU `device` ("cuda" or "cuda:1") describe itself in `options.targetProperties`. Fails
 /// (device) where there is no such device, or it is too old.
-gc::runtime::Result<void> describeTarget(const std::string &device, gc::CompileOptions &options);
+gc::runtime::Status describeTarget(const std::string &device, gc::CompileOptions &options);
 
 #endif // GC_TOOLS_FLAGS_CUDAMODEL_H

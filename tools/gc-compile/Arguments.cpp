@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 using gc::runtime::badInput;
-using gc::runtime::Result;
+using gc::runtime::Status;
 
 static const char *const examples = R"(
 Examples:
@@ -82,7 +82,7 @@ void addFlags(CLI::App &app, Arguments &a) {
       ->group(group);
 }
 
-Result<void> checkPareto(const CLI::App &app, const Arguments &a) {
+Status checkPareto(const CLI::App &app, const Arguments &a) {
   if (!a.compile.pareto) {
     for (const char *flag : {"--csv", "--plot"})
       if (app.count(flag))
@@ -125,7 +125,7 @@ bool parseArguments(int argc, char **argv, Arguments &a, int &exitCode) {
   compileFlags.add(app);
   if (!parseCommandLine(app, argc, argv, exitCode))
     return false;
-  Result<void> fine = checkPareto(app, a);
+  Status fine = checkPareto(app, a);
   if (fine && a.kernels && a.compile.device != "cuda")
     fine = badInput("--kernels goes with --device=cuda: it is a table of a GPU's resources");
   if (fine)
@@ -135,7 +135,7 @@ bool parseArguments(int argc, char **argv, Arguments &a, int &exitCode) {
   return fine.ok();
 }
 
-Result<void> checkFiles(const Arguments &a) {
+Status checkFiles(const Arguments &a) {
   using gc::runtime::NamedPath;
   return gc::runtime::checkOutputs(
       {{"-o", a.output},

@@ -21,6 +21,6 @@ struct Arguments {
 bool parseArguments(int argc, char **argv, Arguments &arguments, int &exitCode);
 
 /// Fails (bad input) where an output cannot be written, or is an input or another output.
-gc::runtime::Result<void> checkFiles(const Arguments &arguments);
+gc::runtime::Status checkFiles(const Arguments &arguments);
 
 #endif // GC_TOOLS_GC_COMPILE_ARGUMENTS_H

@@ -17,13 +17,13 @@
 
 using namespace gc::runtime;
 
-static Result<void> write(const std::string &path, const std::string &text) {
-  return path.empty() ? Result<void>() : writeFileAtomically(path, text);
+static Status write(const std::string &path, const std::string &text) {
+  return path.empty() ? Status() : writeFileAtomically(path, text);
 }
 
-static Result<void> compileToFile(Arguments &a) {
+static Status compileToFile(Arguments &a) {
   // Asked first: nobody should wait for a compilation to hear of a misspelled directory.
-  if (Result<void> fine = checkFiles(a); !fine)
+  if (Status fine = checkFiles(a); !fine)
     return fine;
   Result<std::string> text = readModelFile(a.model);
   if (!text)
@@ -39,7 +39,7 @@ static Result<void> compileToFile(Arguments &a) {
   if (a.compile.pareto) {
     std::vector<ParetoPoint> points = paretoPoints(compiled->result.report);
     fmt::print("{}found in {:.2f} s\n", paretoTable(points), compiled->seconds);
-    if (Result<void> done = write(a.csv, paretoCsv(points)); !done)
+    if (Status done = write(a.csv, paretoCsv(points)); !done)
       return done;
     return write(a.plot, paretoPlot(points, std::filesystem::path(displayName(a.model)).stem()));
   }
@@ -60,13 +60,13 @@ static Result<void> compileToFile(Arguments &a) {
     fmt::print("{:<11} {}\n", "checked", compiled->result.check);
   if (!a.output.empty()) {
     std::string_view plan(reinterpret_cast<const char *>(bytes.data()), bytes.size());
-    if (Result<void> done = writeFileAtomically(a.output, plan); !done)
+    if (Status done = writeFileAtomically(a.output, plan); !done)
       return done;
     fmt::print("{:<11} {}, {}\n", "written", a.output, sizeText(bytes.size()));
   } else {
     fmt::print("{:<11} no plan (-o FILE keeps it)\n", "written");
   }
-  if (Result<void> done = write(a.report, reportJson(*plan, report)); !done)
+  if (Status done = write(a.report, reportJson(*plan, report)); !done)
     return done;
   if (a.html.empty())
     return {};
@@ -82,7 +82,7 @@ int main(int argc, char **argv) {
   int exitCode = 0;
   if (!parseArguments(argc, argv, arguments, exitCode))
     return exitCode;
-  if (Result<void> done = compileToFile(arguments); !done)
+  if (Status done = compileToFile(arguments); !done)
     exitCode = failWith("gc-compile", done.error());
   return finishStandardOutput("gc-compile", exitCode,
                               arguments.output.empty() ? PrintedText::IsTheResult

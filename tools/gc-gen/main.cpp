@@ -17,7 +17,7 @@ static int fail(const std::string &reason, int code) {
 
 static int generate(const gen::Arguments &arguments) {
   const std::string path = arguments.output == "-" ? "" : arguments.output;
-  if (runtime::Result<void> fine = runtime::checkOutputs({{"-o", path}}, {}); !fine)
+  if (runtime::Status fine = runtime::checkOutputs({{"-o", path}}, {}); !fine)
     return fail(fine.error().message, fine.error().exitCode());
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   models::Network network = models::buildNetwork(context, arguments.network);
@@ -37,7 +37,7 @@ static int generate(const gen::Arguments &arguments) {
     std::fwrite(text.data(), 1, text.size(), stdout);
     return exits::Done;
   }
-  if (runtime::Result<void> written = runtime::writeFileAtomically(path, text); !written)
+  if (runtime::Status written = runtime::writeFileAtomically(path, text); !written)
     return fail(written.error().message, written.error().exitCode());
   std::printf("%s: %s, %s\n", path.c_str(), module.getName().value_or("").str().c_str(),
               size.c_str());

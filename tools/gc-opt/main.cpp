@@ -124,7 +124,7 @@ int optimize(int argc, char **argv) {
   });
 
   bool isPrinted = outputName == "-", isStream = isStreamAt(outputName);
-  if (gc::runtime::Result<void> fine = gc::runtime::checkOutputs(
+  if (gc::runtime::Status fine = gc::runtime::checkOutputs(
           {{"-o", isPrinted || isStream ? "" : outputName.getValue()}},
           {{"the input", inputName == "-" ? "/dev/stdin" : inputName.getValue()}});
       !fine)
@@ -146,8 +146,7 @@ int optimize(int argc, char **argv) {
   if (isStream)
     return writeStream(outputName, text);
   if (!isPrinted)
-    if (gc::runtime::Result<void> written = gc::runtime::writeFileAtomically(outputName, text);
-        !written)
+    if (gc::runtime::Status written = gc::runtime::writeFileAtomically(outputName, text); !written)
       return fail(written.error());
   return exits::Done;
 }

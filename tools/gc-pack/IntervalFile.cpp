@@ -15,6 +15,7 @@ namespace gc::pack {
 namespace {
 
 using runtime::Result;
+using runtime::Status;
 
 std::vector<std::string> splitLine(const std::string &line) {
   std::vector<std::string> cells;
@@ -129,8 +130,8 @@ Result<IntervalFile> readIntervals(const std::string &path) {
   return file;
 }
 
-Result<void> writePacking(const std::string &path, const IntervalFile &file,
-                          const PackingResult &packing) {
+Status writePacking(const std::string &path, const IntervalFile &file,
+                    const PackingResult &packing) {
   std::ostringstream stream;
   stream << "id,lower,upper,size,offset\n";
   for (size_t i = 0; i < file.ids.size(); ++i)

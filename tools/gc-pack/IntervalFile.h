@@ -21,8 +21,8 @@ struct IntervalFile {
 runtime::Result<IntervalFile> readIntervals(const std::string &path);
 
 /// Writes `id,lower,upper,size,offset`, whole or not at all.
-runtime::Result<void> writePacking(const std::string &path, const IntervalFile &file,
-                                   const PackingResult &packing);
+runtime::Status writePacking(const std::string &path, const IntervalFile &file,
+                             const PackingResult &packing);
 
 } // namespace gc::pack
 

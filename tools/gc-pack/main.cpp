@@ -36,7 +36,7 @@ struct Arguments {
 int run(Arguments &arguments) {
   using namespace gc;
   PackingOptions &options = arguments.options;
-  if (runtime::Result<void> fine =
+  if (runtime::Status fine =
           runtime::checkOutputs({{"-o", arguments.output}}, {{"the input", arguments.input}});
       !fine)
     return fail(fine.error().message, fine.error().exitCode());
@@ -73,8 +73,7 @@ int run(Arguments &arguments) {
          exits::NoBudget);
   }
   if (!arguments.output.empty())
-    if (runtime::Result<void> written = pack::writePacking(arguments.output, *file, packing);
-        !written)
+    if (runtime::Status written = pack::writePacking(arguments.output, *file, packing); !written)
       return fail(written.error().message, written.error().exitCode());
   nlohmann::ordered_json report = {{"bytes", packing.bytes},
                                    {"lower_bound", packing.lowerBound},

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 using gc::runtime::badInput;
-using gc::runtime::Result;
+using gc::runtime::Status;
 
 static const char *const examples = R"(
 Examples:
@@ -126,7 +126,7 @@ void addFileFlags(CLI::App &app, Arguments &a) {
 }
 
 /// What would train for more than a comparison has no place beside --verify.
-Result<void> checkVerify(const Arguments &a, const Raw &raw) {
+Status checkVerify(const Arguments &a, const Raw &raw) {
   const gc::runtime::TrainOptions &t = a.train;
   std::pair<const char *, bool> others[] = {{"--epochs", raw.epochs->count() > 0},
                                             {"--evaluate", t.schedule.evaluate},
@@ -151,7 +151,7 @@ Result<void> checkVerify(const Arguments &a, const Raw &raw) {
 bool isCuda(const std::string &device) { return device.substr(0, device.find(':')) == "cuda"; }
 
 /// What has no effect beside --selftest or --calibrate must not look as if it had.
-Result<void> checkWithoutModel(const CLI::App &app, const Arguments &a) {
+Status checkWithoutModel(const CLI::App &app, const Arguments &a) {
   bool isCalibration = !a.calibrate.empty();
   std::vector<std::string> counts = {"--device", "--threads"};
   if (isCalibration)
@@ -172,14 +172,14 @@ Result<void> checkWithoutModel(const CLI::App &app, const Arguments &a) {
   return {};
 }
 
-Result<void> finish(const CLI::App &app, Arguments &a, Raw &raw, CompileFlags &compileFlags) {
+Status finish(const CLI::App &app, Arguments &a, Raw &raw, CompileFlags &compileFlags) {
   a.selftest |= a.selftestQuick || !a.selftestSections.empty();
   if (a.selftest || !a.calibrate.empty())
     return checkWithoutModel(app, a);
   if (a.model.empty())
     return badInput("gc-run needs a model: MODEL.mlir, PLAN or - (see gc-run --help)");
   if (a.verify)
-    if (Result<void> fine = checkVerify(a, raw); !fine)
+    if (Status fine = checkVerify(a, raw); !fine)
       return fine;
   auto &schedule = a.train.schedule;
   if (raw.epochs->count())
@@ -197,7 +197,7 @@ Result<void> finish(const CLI::App &app, Arguments &a, Raw &raw, CompileFlags &c
   c.threads = a.train.threads;
   if (!a.train.device.empty())
     c.device = a.train.device.substr(0, a.train.device.find(':'));
-  if (Result<void> fine = compileFlags.finish(); !fine)
+  if (Status fine = compileFlags.finish(); !fine)
     return fine;
   if (!a.train.dumpGradients.empty() && schedule.evaluate)
     return badInput(
@@ -231,7 +231,7 @@ ParsedArguments parseArguments(int argc, char **argv) {
   addFileFlags(app, a);
   if (!parseCommandLine(app, argc, argv, parsed.exitCode))
     return parsed;
-  if (Result<void> fine = finish(app, a, raw, compileFlags); !fine) {
+  if (Status fine = finish(app, a, raw, compileFlags); !fine) {
     parsed.exitCode = failWith("gc-run", fine.error());
     return parsed;
   }
@@ -239,7 +239,7 @@ ParsedArguments parseArguments(int argc, char **argv) {
   return parsed;
 }
 
-Result<void> checkFiles(const Arguments &a) {
+Status checkFiles(const Arguments &a) {
   if (!a.calibrate.empty())
     return gc::runtime::checkOutputs({{"--calibrate", a.calibrate}}, {});
   if (a.selftest && isCuda(a.train.device))

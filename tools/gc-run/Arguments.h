@@ -28,6 +28,6 @@ struct ParsedArguments {
 ParsedArguments parseArguments(int argc, char **argv);
 
 /// Fails (bad input) where an output cannot be written or is an input, before anything is compiled.
-gc::runtime::Result<void> checkFiles(const Arguments &arguments);
+gc::runtime::Status checkFiles(const Arguments &arguments);
 
 #endif // GC_TOOLS_GC_RUN_ARGUMENTS_H

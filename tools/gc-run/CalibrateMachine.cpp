@@ -78,7 +78,7 @@ std::string machineOf(const PlanFile &plan) {
 
 } // namespace
 
-Result<void> calibrateMachine(const std::string &file, int threads) {
+Status calibrateMachine(const std::string &file, int threads) {
   Result<AtomicFile> output = AtomicFile::create(file); // now, rather than an error in two minutes
   if (!output)
     return output.error();
@@ -107,7 +107,7 @@ Result<void> calibrateMachine(const std::string &file, int threads) {
       options.profile = profilePath;
       if (quiet)
         options.out = quiet.get();
-      if (Result<void> ran = trainPlan(one.plan, options); !ran)
+      if (Status ran = trainPlan(one.plan, options); !ran)
         return ran;
       if (interruptRequested())
         endByInterrupt(interruptSignal());
@@ -131,7 +131,7 @@ Result<void> calibrateMachine(const std::string &file, int threads) {
   for (const gc::Calibration::Fit &fit : calibration.fits)
     fmt::print("{:<38} {:.4g} s measured, {:.4g} s predicted\n", fit.model, fit.measuredSeconds,
                fit.predictedSeconds);
-  if (Result<void> wrote = output->write(calibration.json(machineOf((*compiled)[0].plan), threads));
+  if (Status wrote = output->write(calibration.json(machineOf((*compiled)[0].plan), threads));
       !wrote)
     return wrote;
   return output->commit();

@@ -9,7 +9,7 @@ using namespace gc::runtime;
 
 Result<PlanFile> compilePlan(const std::string &text, Arguments &a) {
   if (a.compile.device == "cuda" && a.compile.target.empty()) {
-    if (Result<void> described = describeTarget(a.train.device, a.compile); !described)
+    if (Status described = describeTarget(a.train.device, a.compile); !described)
       return described.error();
   }
   Result<CompiledModel> compiled = compileText(text, a.model, a.compile);

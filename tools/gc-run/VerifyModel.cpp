@@ -33,7 +33,7 @@ static void printAsked(const PlanFile &asked, const PlanFile &reference,
   print("", fmt::format("without recomputation {}", sizeText(reference->arena_bytes())));
 }
 
-Result<void> verifyModel(Arguments &a) {
+Status verifyModel(Arguments &a) {
   Result<std::string> text = readModelFile(a.model);
   if (!text)
     return text.error();
@@ -64,9 +64,9 @@ Result<void> verifyModel(Arguments &a) {
   if (!record)
     return record.error();
   TrainingReport report;
-  Result<void> compared = compareSteps(*asked, a.train, *record, report);
+  Status compared = compareSteps(*asked, a.train, *record, report);
   if (!a.train.report.empty())
-    if (Result<void> written = writeReport(a.train.report, report); !written)
+    if (Status written = writeReport(a.train.report, report); !written)
       return written;
   if (!compared)
     return compared;

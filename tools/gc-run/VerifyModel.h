@@ -8,6 +8,6 @@
 /// Compiles the model as asked and once more without recomputation and budget, in as many
 /// micro-batches; runs the same steps with both and compares. Prints a verdict and writes the
 /// report. Fails (run failed) where anything differs, as bad input where given a plan.
-gc::runtime::Result<void> verifyModel(Arguments &arguments);
+gc::runtime::Status verifyModel(Arguments &arguments);
 
 #endif // GC_TOOLS_GC_RUN_VERIFYMODEL_H

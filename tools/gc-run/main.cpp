@@ -14,7 +14,7 @@ static int train(Arguments &arguments) {
   if (!plan)
     return failWith("gc-run", plan.error());
   TrainingReport report;
-  if (Result<void> done = trainPlan(*plan, arguments.train, report); !done)
+  if (Status done = trainPlan(*plan, arguments.train, report); !done)
     return failWith("gc-run", done.error());
   if (!report.interrupted)
     return gc::exits::Done;
@@ -29,15 +29,14 @@ static int run(int argc, char **argv) {
   if (!parsed.run)
     return parsed.exitCode;
   Arguments &arguments = parsed.arguments;
-  if (Result<void> fine = checkFiles(arguments); !fine)
+  if (Status fine = checkFiles(arguments); !fine)
     return failWith("gc-run", fine.error());
   if (arguments.selftest)
     return selfTest(arguments);
   if (!arguments.verify && arguments.calibrate.empty())
     return train(arguments);
-  Result<void> done = arguments.verify
-                          ? verifyModel(arguments)
-                          : calibrateMachine(arguments.calibrate, arguments.train.threads);
+  Status done = arguments.verify ? verifyModel(arguments)
+                                 : calibrateMachine(arguments.calibrate, arguments.train.threads);
   return done ? gc::exits::Done : failWith("gc-run", done.error());
 }
 

@@ -19,8 +19,8 @@ struct Counting final : Dataset {
   int64_t label(int64_t index) const override { return index % 10; }
   int64_t rows() const override { return rowCount; }
   size_t scratchElements() const override { return 4; }
-  Result<void> read(int64_t index, int64_t begin, int64_t end, float *sample,
-                    float *scratch) const override {
+  Status read(int64_t index, int64_t begin, int64_t end, float *sample,
+              float *scratch) const override {
     scratch[0] = static_cast<float>(index); // a race here would show in the values
     for (int64_t i = begin * rowElements; i < end * rowElements; ++i)
       sample[i] = scratch[0];

@@ -26,7 +26,7 @@ struct PlanRun {
     options.report = directory.file("r.json");
   }
   ~PlanRun() { std::fclose(options.out); }
-  Result<void> go() {
+  Status go() {
     EXPECT_TRUE(plan.ok()) << plan.error().message;
     return trainPlan(*plan, options);
   }
@@ -55,7 +55,7 @@ TEST(TrainPlan, RunsOnTheCpuDevice) {
   run.options.trace = run.directory.file("t.json");
   run.options.profile = run.directory.file("p.json");
   run.options.html = run.directory.file("h.html");
-  Result<void> done = run.go();
+  Status done = run.go();
   ASSERT_TRUE(done.ok()) << done.error().message;
   auto report = nlohmann::json::parse(run.directory.read("r.json"));
   EXPECT_EQ(report["loss"], (std::vector<float>{10, 12, 10, 12, 10})); // both slots were used
@@ -106,7 +106,7 @@ TEST(TrainPlan, RefusesBeforeItTrains) {
   EXPECT_BAD_INPUT(weights.go(), "it lacks weight; the model does not have image, label");
   PlanRun device;
   device.options.device = "nonesuch";
-  Result<void> done = device.go();
+  Status done = device.go();
   ASSERT_FALSE(done.ok());
   EXPECT_EQ(done.error().exitCode(), 4);
 }

@@ -27,7 +27,7 @@ struct Numbers final : Dataset {
   int64_t size() const override { return count; }
   int64_t label(int64_t index) const override { return index % 3; }
   int64_t rows() const override { return 1; }
-  Result<void> read(int64_t index, int64_t, int64_t, float *sample, float *) const override {
+  Status read(int64_t index, int64_t, int64_t, float *sample, float *) const override {
     sample[0] = sample[1] = static_cast<float>(index);
     return {};
   }
@@ -79,22 +79,22 @@ public:
                                     3));
   }
   Result<std::byte *> map(uint32_t buffer) override { return memory.at(buffer).data(); }
-  Result<void> unmap(uint32_t, bool) override { return {}; }
+  Status unmap(uint32_t, bool) override { return {}; }
   const plan::Plan &plan() const override { return *plan::GetPlan(builder.GetBufferPointer()); }
   int threads() const override { return 1; }
   Result<std::byte *> inputSlot(size_t input, size_t slot) override {
     return memory[2 * slot + input].data();
   }
-  Result<void> runOnce() override { return {}; }
+  Status runOnce() override { return {}; }
   bool stagesInput() const override { return staged; }
-  Result<void> upload(size_t slot) override {
+  Status upload(size_t slot) override {
     calls.push_back("upload " + std::to_string(slot));
     uploaded[slot] = {memory[2 * slot], memory[2 * slot + 1]};
     return {};
   }
-  Result<void> startMicroBatch(size_t slot) override { return start(slot, false); }
-  Result<void> startEvaluate(size_t slot) override { return start(slot, true); }
-  Result<void> finishMicroBatch() override {
+  Status startMicroBatch(size_t slot) override { return start(slot, false); }
+  Status startEvaluate(size_t slot) override { return start(slot, true); }
+  Status finishMicroBatch() override {
     size_t slot = running;
     calls.push_back("finish " + std::to_string(slot));
     if (staged) {
@@ -110,7 +110,7 @@ public:
       onMicroBatch();
     return {};
   }
-  Result<void> runStep() override {
+  Status runStep() override {
     set(8, number(8, 0) + sum);
     sum = 0;
     ++steps;
@@ -133,7 +133,7 @@ public:
   std::vector<std::string> calls; // uploads, starts and finishes
 
 private:
-  Result<void> start(size_t slot, bool evaluate) {
+  Status start(size_t slot, bool evaluate) {
     if (staged && !uploaded.count(slot))
       (void)upload(slot);
     calls.push_back("start " + std::to_string(slot));
@@ -174,7 +174,7 @@ struct FakeRun {
     options.schedule.workers = 1;
   }
   ~FakeRun() { std::fclose(options.out); }
-  Result<void> go() {
+  Status go() {
     auto inputs = findPlanInputs(executor.plan());
     EXPECT_TRUE(inputs.ok()) << inputs.error().message;
     return trainOn(executor, *inputs, data, options, report);
@@ -288,7 +288,7 @@ TEST(Trainer, StopsWhereTheLossIsNotANumber) {
     if (run.executor.steps == 2)
       run.executor.set(4, NAN);
   };
-  Result<void> result = run.go();
+  Status result = run.go();
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().exitCode(), 1);
   EXPECT_CONTAINS(result.error().message, "nan at step 3 (epoch 2)");
@@ -309,7 +309,7 @@ TEST(Trainer, InterruptFinishesTheStepAndSaves) {
     if (++microBatches == 5) // the first half of step 3
       std::raise(SIGINT);
   };
-  Result<void> result = run.go();
+  Status result = run.go();
   ASSERT_TRUE(result.ok()) << result.error().message;
   EXPECT_EQ(microBatches, 6);
   EXPECT_EQ(run.executor.steps, 3u);
@@ -376,7 +376,7 @@ TEST(Trainer, ResumingGivesWhatOneRunGives) {
   configure(second, 25);
   second.options.schedule.seed = 1; // the checkpoint's counts
   second.options.resume = directory.file("c");
-  Result<void> resumed = second.go();
+  Status resumed = second.go();
   ASSERT_TRUE(resumed.ok()) << resumed.error().message;
   EXPECT_EQ(second.executor.steps, 12u);
   std::vector<float> joined = first.report.loss;

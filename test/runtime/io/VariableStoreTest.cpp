@@ -20,7 +20,7 @@ namespace {
 struct HeapAccess : BufferAccess {
   std::vector<std::vector<std::byte>> buffers;
   Result<std::byte *> map(uint32_t buffer) override { return buffers.at(buffer).data(); }
-  Result<void> unmap(uint32_t, bool) override { return {}; }
+  Status unmap(uint32_t, bool) override { return {}; }
   template <class T> std::vector<T> values(size_t buffer) const {
     const T *begin = reinterpret_cast<const T *>(buffers[buffer].data());
     return {begin, begin + buffers[buffer].size() / sizeof(T)};
@@ -101,7 +101,7 @@ TEST(VariableStore, LoadsIntoTheInsideLayoutAndBack) {
   VariableStore store = storeOf(small);
   std::string path =
       directory.write("in", safetensorsBytes("{" + weightAndMean + "}", fourteenFloats));
-  Result<void> loaded = store.load(path);
+  Status loaded = store.load(path);
   ASSERT_TRUE(loaded.ok()) << loaded.error().message;
   EXPECT_EQ(small.access.values<float>(0),
             (std::vector<float>{0, 2, 4, 1, 3, 5, 6, 8, 10, 7, 9, 11}));
@@ -168,7 +168,7 @@ TEST(VariableStore, IgnoresTorchvisionsBatchCounter) {
   std::string header =
       "{" + weightAndMean +
       R"(,"bn.num_batches_tracked":{"dtype":"I64","shape":[],"data_offsets":[56,64]}})";
-  Result<void> loaded = store.load(
+  Status loaded = store.load(
       directory.write("in", safetensorsBytes(header, fourteenFloats + bytesOf<int64_t>({3}))));
   EXPECT_TRUE(loaded.ok()) << loaded.error().message;
 }
@@ -211,7 +211,7 @@ TEST(VariableStore, OldWeightsSurviveAFullDisk) {
   ::getrlimit(RLIMIT_FSIZE, &former);
   limit = {before.size() - 8, former.rlim_max};
   ::setrlimit(RLIMIT_FSIZE, &limit);
-  Result<void> saved = store.save(directory.file("w"));
+  Status saved = store.save(directory.file("w"));
   ::setrlimit(RLIMIT_FSIZE, &former);
   ASSERT_FALSE(saved.ok());
   EXPECT_EQ(saved.error().exitCode(), 1);
@@ -262,7 +262,7 @@ TEST(Checkpoint, RestoresEverything) {
   reinterpret_cast<float *>(small.access.buffers[2].data())[4] = 2.5f;
   auto before = small.access.buffers;
   TrainingSetting setting{40, 4, 6, true, 0xfffffffffffffff0u, "a \"set\"", "sgd lr 1"};
-  Result<void> saved = saveCheckpoint(path, store, {{17, 2, 5, 3}, setting});
+  Status saved = saveCheckpoint(path, store, {{17, 2, 5, 3}, setting});
   ASSERT_TRUE(saved.ok()) << saved.error().message;
   ASSERT_TRUE(store.initialize(4).ok());
   auto loaded = loadCheckpoint(path, store);

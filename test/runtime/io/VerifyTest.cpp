@@ -170,7 +170,7 @@ struct TwoRuns {
     EXPECT_TRUE(reference.ok() && other.ok());
     auto record = recordSteps(*reference, options);
     EXPECT_TRUE(record.ok()) << record.error().message;
-    Result<void> done = compareSteps(*other, options, *record, report);
+    Status done = compareSteps(*other, options, *record, report);
     EXPECT_TRUE(done.ok()) << done.error().message;
     return report.verify.value_or(VerifyReport());
   }

@@ -163,7 +163,7 @@ TEST(AtomicFile, ReplacesTheOldFile) {
 TEST(AtomicFile, OldFileSurvivesAFullDisk) {
   TestDirectory directory;
   directory.write("a", "old");
-  Result<void> result;
+  Status result;
   {
     FileSizeLimit limit(4096);
     result = writeFileAtomically(directory.file("a"), std::string(10000, 'x'));

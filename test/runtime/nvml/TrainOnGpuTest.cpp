@@ -21,7 +21,7 @@ TEST(TrainOnGpu, MemoryAddsUpAndNvmlAgrees) {
   options.schedule.steps = 3;
   options.report = directory.file("r.json");
   options.out = std::fopen(directory.file("out").c_str(), "w");
-  Result<void> done = trainPlan(*plan, options);
+  Status done = trainPlan(*plan, options);
   std::fclose(options.out);
   ASSERT_TRUE(done.ok()) << done.error().message;
   json report = json::parse(directory.read("r.json"));

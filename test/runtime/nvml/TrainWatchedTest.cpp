@@ -52,7 +52,7 @@ struct WatchedRun {
     auto session = Session::create(*plan, {.threads = 1});
     EXPECT_TRUE(inputs.ok() && data.ok() && session.ok());
     WatchedExecutor executor(**session);
-    Result<void> done = trainOn(executor, *inputs, *data, options, report);
+    Status done = trainOn(executor, *inputs, *data, options, report);
     std::fclose(options.out);
     EXPECT_TRUE(done.ok()) << done.error().message;
     EXPECT_EQ(report.steps, 5);
