@@ -102,8 +102,7 @@ LogicalResult CudaTarget::lowerLibrary(Operation *op, const LibraryOp &call,
     command.scalar_ids.push_back(scalar.id);
     command.scalars.push_back(scalar.value);
   }
-  if (call.plan.workspaceBytes > 0)
-    command.workspace = buffers.workspace;
+  command.workspace = buffers.workspace; // the twin may need it where the graph does not
   FailureOr<SmallVector<KernelLaunch>> twin = twinOf(op, call, buffers);
   if (failed(twin))
     return failure();
