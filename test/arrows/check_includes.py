@@ -34,7 +34,8 @@ RULES = {
                        "compiler/target/", "runtime/plan/"), True),
     "compiler/cuda/grids": (("dialects/", "compiler/language/", "compiler/target/Products.h",
                              "runtime/plan/"), True),
-    "compiler/cuda/ptx": (("compiler/lowering/", "compiler/cuda/DeviceModel.h"), True),
+    "compiler/cuda/ptx": (("compiler/lowering/", "compiler/cuda/DeviceModel.h",
+                           "runtime/plan/CudaVersions.h"), True),
     "compiler/cuda/library": (("compiler/cuda/DeviceModel.h", "runtime/plan/"), False),
     "compiler/cuda/shim": ((), False),
 

@@ -1,6 +1,7 @@
 #include "tools/flags/CudaModel.h"
 
 #include "runtime/hal/Registry.h"
+#include "runtime/plan/CudaVersions.h"
 #include <fmt/format.h>
 
 using namespace gc::runtime;
@@ -31,4 +32,14 @@ Status describeTarget(const std::string &device, gc::CompileOptions &options) {
     return model.error();
   options.targetProperties = *properties;
   return {};
+}
+
+std::string targetsText() {
+  std::string text = fmt::format("{:<8} {:<24} {:>15} {:>9}  {}\n", "target", "card",
+                                 "multiprocessors", "memory", "oldest driver");
+  for (const gc::cuda::DeviceModel &card : gc::cuda::cards())
+    text += fmt::format("{:<8} {:<24} {:>15} {:>5} GiB  {}\n", card.target, card.name,
+                        card.multiprocessors, card.memoryBytes >> 30,
+                        gc::plan::describeCuda(gc::plan::cudaForPtx(card.ptxVersion())));
+  return text;
 }

@@ -13,4 +13,7 @@ gc::runtime::Result<gc::cuda::DeviceModel> cudaModel(gc::runtime::hal::Device &d
 /// (device) where there is no such device, or it is too old.
 gc::runtime::Status describeTarget(const std::string &device, gc::CompileOptions &options);
 
+/// The targets and the cards of each, as a table.
+std::string targetsText();
+
 #endif // GC_TOOLS_FLAGS_CUDAMODEL_H

@@ -1,13 +1,11 @@
 #include "tools/gc-compile/Arguments.h"
 
-#include "compiler/cuda/DeviceModel.h"
-#include "runtime/plan/CudaVersions.h"
 #include "tools/flags/CommandLine.h"
 #include "tools/flags/CompileFlags.h"
+#include "tools/flags/CudaModel.h"
 #include "tools/flags/ModelFile.h"
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
 
 using gc::runtime::badInput;
 using gc::runtime::Status;
@@ -98,17 +96,6 @@ Status checkPareto(const CLI::App &app, const Arguments &a) {
 }
 
 } // namespace
-
-/// The targets and the cards of each, as a table.
-static std::string targetsText() {
-  std::string text = fmt::format("{:<8} {:<24} {:>15} {:>9}  {}\n", "target", "card",
-                                 "multiprocessors", "memory", "oldest driver");
-  for (const gc::cuda::DeviceModel &card : gc::cuda::cards())
-    text += fmt::format("{:<8} {:<24} {:>15} {:>5} GiB  {}\n", card.target, card.name,
-                        card.multiprocessors, card.memoryBytes >> 30,
-                        gc::plan::describeCuda(gc::plan::cudaForPtx(card.ptxVersion())));
-  return text;
-}
 
 bool parseArguments(int argc, char **argv, Arguments &a, int &exitCode) {
   CLI::App app("gc-compile MODEL.mlir -o PLAN: a training step as one file that gc-run executes",

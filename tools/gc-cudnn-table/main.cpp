@@ -78,12 +78,14 @@ static int printTables(int argc, char **argv) {
       }
     }
   }
-  std::printf("# What cuDNN plans for which GPU\n\n"
-              "Written by `gc-cudnn-table > compiler/cuda/library/PLANS.md`, with cuDNN %s and the "
-              "%s;\nno GPU is needed. Graphs of resnet-50 and vit-small at batch 16, by "
-              "deterministic engines without TF32. Engine and\nworkspace of the first choice; what "
-              "has `none` takes the generated path, for the reason of that number below.\n",
-              library.c_str(), driver.c_str());
+  std::printf(
+      "# What cuDNN plans for which GPU\n\n"
+      "Written by `gc-cudnn-table > compiler/cuda/library/PLANS.md`, with cuDNN %s and the "
+      "%s;\nno GPU is needed. Graphs of resnet-50 and vit-small at batch 16, by "
+      "deterministic engines without TF32. Engine and\nworkspace of the first choice, enough for "
+      "the largest card of the architecture; what has `none` takes the generated path, for "
+      "the reason of that number below.\n",
+      library.c_str(), driver.c_str());
   for (auto &[type, rows] : tables) {
     std::printf("\n## %s\n\n| graph |%s\n|---|%s\n", gc::runtime::elementTypeOf(type)->mlir.data(),
                 header.c_str(), line.c_str());
