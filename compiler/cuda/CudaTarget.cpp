@@ -189,7 +189,6 @@ LogicalResult CudaTarget::finish(plan::PlanT &plan, const std::string &dumpDirec
   plan.target->architecture = device.target;
   plan.target->card = device.name;
   plan.target->multiprocessors = uint32_t(device.servedMultiprocessors);
-  plan.target->ptx_version = uint32_t(device.ptxVersion());
   plan.target->cubin_cuda = uint32_t(compiled->assemblerCuda);
   plan.target->library_version = plan.graphs.empty() ? "" : library.version();
 

@@ -75,6 +75,10 @@ Status KernelModules::checkTwins(const gc::plan::Plan &plan) {
   if (!installed.empty())
     versions = "; installed is cuDNN " + installed +
                (planned.empty() ? "" : ", the plan was made with " + planned);
+  if (target_.card())
+    versions += "; it was made for up to " + std::to_string(target_.multiprocessors()) +
+                " multiprocessors (" + target_.card()->str() + "), this GPU has " +
+                std::to_string(context_.multiprocessors());
   // What does not restore, and why the first of it does not.
   std::set<std::string> names;
   std::string why;

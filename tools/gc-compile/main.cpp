@@ -30,9 +30,11 @@ static Status compileToFile(Arguments &a) {
     return text.error();
   if (isPlan(*text))
     return badInput(fmt::format("'{}' is a plan already; give it to gc-run", displayName(a.model)));
-  // Without a GPU the target stays unknown, and the compiler tells which there are.
   if (a.compile.device == "cuda" && a.compile.target.empty())
-    (void)describeTarget("cuda", a.compile);
+    if (Status described = describeTarget("cuda", a.compile); !described)
+      return badInput(fmt::format("--device=cuda needs a --target to compile for, as this machine "
+                                  "has no GPU that tells it ({}); gc-compile --targets lists them",
+                                  described.error().message));
   Result<CompiledModel> compiled = compileText(*text, a.model, a.compile);
   if (!compiled)
     return compiled.error();

@@ -27,11 +27,15 @@ bool parseDevices(std::string_view text, Settings &settings) {
   return true;
 }
 
-bool parseCapability(std::string_view text, Settings &settings) {
+bool parseVersion(std::string_view text, uint64_t &major, uint64_t &minor) {
   size_t dot = text.find('.');
+  return dot != std::string_view::npos && parseNumber(text.substr(0, dot), major) &&
+         parseNumber(text.substr(dot + 1), minor);
+}
+
+bool parseCapability(std::string_view text, Settings &settings) {
   uint64_t major = 0, minor = 0;
-  if (dot == std::string_view::npos || !parseNumber(text.substr(0, dot), major) ||
-      !parseNumber(text.substr(dot + 1), minor) || major < 5 || major > 99 || minor > 9)
+  if (!parseVersion(text, major, minor) || major < 5 || major > 99 || minor > 9)
     return false;
   settings.major = int(major);
   settings.minor = int(minor);
@@ -40,10 +44,8 @@ bool parseCapability(std::string_view text, Settings &settings) {
 
 // A version of CUDA, "12.2", as the driver tells it.
 bool parseDriver(std::string_view text, Settings &settings) {
-  size_t dot = text.find('.');
   uint64_t major = 0, minor = 0;
-  if (dot == std::string_view::npos || !parseNumber(text.substr(0, dot), major) ||
-      !parseNumber(text.substr(dot + 1), minor) || major < 11 || major > 99 || minor > 99)
+  if (!parseVersion(text, major, minor) || major < 11 || major > 99 || minor > 99)
     return false;
   settings.driver = int(1000 * major + 10 * minor);
   return true;
