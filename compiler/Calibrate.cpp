@@ -9,8 +9,8 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/Calibrate.h"
 #include "compiler/Costs.h"
+#include "compiler/MakeTarget.h"
 #include "compiler/Pipeline.h"
-#include "compiler/cpu/CpuTarget.h"
 #include "dialects/Gc.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -38,26 +38,27 @@ double median(std::vector<double> values) {
 
 // Adds a network's ops to the samples: an op's seconds are the median over the profiles. Returns
 // why that is not possible, or nothing.
-std::string addSamples(const ProfiledNetwork &network, int threads, size_t index,
-                       std::vector<Sample> &samples, std::string &model) {
+std::string addSamples(const ProfiledNetwork &network, const CompileOptions &options, size_t index,
+                       std::vector<Sample> &samples, std::string &model, Roofline &ownRates) {
   DialectRegistry registry;
   registerGcDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(network.text, &context);
-  CompileOptions options;
-  options.threads = threads;
+  MadeTarget made = makeTarget(&context, options);
+  if (!made.target)
+    return made.error;
+  if (std::optional<Roofline> rates = made.target->roofline())
+    ownRates = *rates;
   PassManager passes(&context);
-  TargetOf target = [&](MLIRContext *context) {
-    return std::make_shared<cpu::CpuTarget>(context, threads);
-  };
+  TargetOf target = [&](MLIRContext *) { return made.target; };
   buildTrainPipeline(passes, options, target, /*lean=*/false);
   if (!module || failed(passes.run(*module)))
     return "a network of the calibration does not compile";
   model = module->getSymName().value_or("model").str();
   llvm::MapVector<Operation *, std::vector<double>> measured;
   for (const std::string &profile : network.profiles) {
-    if (std::string error = setCosts(*module, profile, {1, threads}); !error.empty())
+    if (std::string error = setCosts(*module, profile, {1, options.threads}); !error.empty())
       return error;
     module->walk([&](Operation *op) {
       if (auto seconds = op->getAttrOfType<FloatAttr>("gc.seconds"))
@@ -98,9 +99,9 @@ double predict(const Sample &sample, const Amounts &x) {
 }
 
 // Seconds per unit of each resource.
-Amounts fit(const std::vector<Sample> &samples, const std::vector<double> &stepSeconds) {
+Amounts fit(const std::vector<Sample> &samples, const std::vector<double> &stepSeconds,
+            const Roofline &defaults) {
   Amounts x;
-  Roofline defaults;
   for (size_t i = 0; i < resourceCount; ++i)
     x[i] = 1 / defaults.perSecond[i];
   // The smallest ops do nothing but start: updates of biases, mostly.
@@ -124,13 +125,14 @@ Amounts fit(const std::vector<Sample> &samples, const std::vector<double> &stepS
 
 } // namespace
 
-Calibration calibrate(const std::vector<ProfiledNetwork> &networks, int threads) {
+Calibration calibrate(const std::vector<ProfiledNetwork> &networks, const CompileOptions &options) {
   Calibration result;
+  Roofline ownRates;
   std::vector<Sample> samples;
   std::vector<double> stepSeconds;
   for (auto [index, network] : llvm::enumerate(networks)) {
     std::string model;
-    result.error = addSamples(network, threads, index, samples, model);
+    result.error = addSamples(network, options, index, samples, model, ownRates);
     if (!result.error.empty())
       return result;
     result.fits.push_back({model});
@@ -138,7 +140,7 @@ Calibration calibrate(const std::vector<ProfiledNetwork> &networks, int threads)
   }
   for (const Sample &sample : samples)
     stepSeconds[sample.network] += sample.seconds;
-  Amounts x = fit(samples, stepSeconds);
+  Amounts x = fit(samples, stepSeconds, ownRates);
   for (size_t i = 0; i < resourceCount; ++i)
     result.rates.push_back({rateName(i), 1 / std::max(x[i], 1e-15)}); // 0 would be no rate at all
   for (const Sample &sample : samples)

@@ -6,6 +6,7 @@
 #ifndef GC_COMPILER_CALIBRATE_H
 #define GC_COMPILER_CALIBRATE_H
 
+#include "compiler/Compile.h"
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,8 +32,9 @@ struct Calibration {
   std::string json(const std::string &machine, int threads) const;
 };
 
-/// The rates that explain the measured ops best.
-Calibration calibrate(const std::vector<ProfiledNetwork> &networks, int threads);
+/// The rates that explain the measured ops best. `options` are what the networks were compiled with
+/// (device, target, library, threads); what they do not exercise keeps the target's own rate.
+Calibration calibrate(const std::vector<ProfiledNetwork> &networks, const CompileOptions &options);
 
 } // namespace gc
 

@@ -12,11 +12,12 @@ namespace gc::runtime {
 /// Where the device's own memory went; measured by its driver, not copied from the plan.
 struct DeviceMemory {
   uint64_t total = 0; ///< what the device has
-  /// Bytes in use before our context existed, as NVML says; absent where it does not. The driver
-  /// can be asked only once there is a context.
-  std::optional<uint64_t> usedBefore{};
   /// Bytes in use once our context existed: what others had, and the context itself.
   uint64_t usedWithContext = 0;
+  /// The context's part of them; absent where it is not told apart. The driver can be asked only
+  /// once there is a context, so this is by how much NVML's count grew when it came: a difference,
+  /// as the two count from different beginnings. At most usedWithContext.
+  std::optional<uint64_t> context{};
   uint64_t libraries = 0; ///< growth from loading kernels and libraries
   uint64_t arena = 0;     ///< growth from creating the arena
   uint64_t staging = 0;   ///< pinned host memory; no part of the device's

@@ -1,5 +1,6 @@
 #include "runtime/cuda/Context.h"
 
+#include "runtime/nvml/NvmlProcesses.h"
 #include "runtime/nvml/NvmlSampler.h"
 
 #include <cstdio>
@@ -13,7 +14,8 @@ Result<std::unique_ptr<Context>> Context::create(int ordinal) {
   return context;
 }
 
-/// The UUID as NVML and nvidia-smi write it.
+/// The UUID as NVML and nvidia-smi write it. A part of a partitioned GPU (MIG) has one of its own,
+/// which NVML knows with another beginning: Nvml::find tries both.
 static std::string uuidText(const CUuuid &uuid) {
   std::string text = "GPU-";
   for (size_t i = 0; i < sizeof(uuid.bytes); ++i) {
@@ -60,24 +62,24 @@ Status Context::open(int ordinal) {
   name_ = name;
   CUuuid uuid{};
   GC_CUDA(d, cuDeviceGetUuid, "", &uuid, device_);
-  int major = 0, minor = 0, bus = 0, slot = 0;
+  int major = 0, minor = 0;
   std::pair<int *, CUdevice_attribute> attributes[] = {
       {&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR},
       {&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR},
-      {&bus, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID},
-      {&slot, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID},
       {&multiprocessors_, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT},
       {&sharedPerBlock_, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN}};
   for (auto [value, attribute] : attributes)
     GC_CUDA(d, cuDeviceGetAttribute, "", value, attribute, device_);
   architecture_ = 10 * major + minor;
-  char busId[32];
-  std::snprintf(busId, sizeof(busId), "%02x:%02x.0", static_cast<unsigned>(bus),
-                static_cast<unsigned>(slot));
+  char busId[32] = ""; // "0000:3b:00.0", with the domain
+  GC_CUDA(d, cuDeviceGetPCIBusId, "", busId, sizeof(busId), device_);
   watched_ = {uuidText(uuid), busId};
   // The driver itself says how much is in use only once there is a context.
-  usedBefore_ = nvmlMemoryUsed(watched_);
+  std::optional<uint64_t> before = nvmlMemoryUsed(watched_);
   GC_CUDA(d, cuDevicePrimaryCtxRetain, "", &context_, device_);
+  std::optional<uint64_t> after = before ? nvmlMemoryUsed(watched_) : std::nullopt;
+  if (after && *after >= *before)
+    contextBytes_ = *after - *before;
   if (Status entered = enter(); !entered)
     return entered;
   for (Stream *stream : {&compute_, &copy_}) {
@@ -109,6 +111,16 @@ Result<Context::Memory> Context::memory() const {
   Memory memory;
   GC_CUDA(*driver_, cuMemGetInfo, "", &memory.free, &memory.total);
   return memory;
+}
+
+std::string Context::memoryText() const {
+  Result<Memory> now = memory();
+  if (!now)
+    return "";
+  std::string others = processesText(nvmlOtherProcesses(watched_));
+  return "; " + std::to_string(now->free) + " of the GPU's " + std::to_string(now->total) +
+         " bytes are free; compile with a --budget below that, or end what else uses the GPU" +
+         (others.empty() ? "" : ": " + others);
 }
 
 } // namespace gc::runtime::cuda

@@ -59,8 +59,9 @@ public:
   const std::string &name() const { return name_; }
   /// By which names NVML finds this GPU.
   const WatchedDevice &watched() const { return watched_; }
-  /// Bytes in use before the context existed; nothing where NVML does not say.
-  std::optional<uint64_t> usedBefore() const { return usedBefore_; }
+  /// By how much NVML's count of used bytes grew when the context came; nothing where it does not
+  /// say, or others freed more meanwhile.
+  std::optional<uint64_t> contextBytes() const { return contextBytes_; }
   /// 86 for compute capability 8.6.
   int architecture() const { return architecture_; }
   /// The newest CUDA that the installed driver serves: 12020 for 12.2.
@@ -82,6 +83,8 @@ public:
     size_t used() const { return total - free; }
   };
   Result<Memory> memory() const;
+  /// For messages where memory was too short: what is free, and who holds the rest.
+  std::string memoryText() const;
 
 private:
   Context() = default;
@@ -93,7 +96,7 @@ private:
       sharedPerBlock_ = 0;
   std::string name_;
   WatchedDevice watched_;
-  std::optional<uint64_t> usedBefore_;
+  std::optional<uint64_t> contextBytes_;
   CUcontext context_ = nullptr;
   Stream compute_, copy_;
 };

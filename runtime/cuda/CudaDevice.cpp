@@ -3,6 +3,8 @@
 #include "runtime/cuda/DeviceProperties.h"
 #include "runtime/hal/Arena.h"
 
+#include <algorithm>
+
 namespace gc::runtime::cuda {
 namespace {
 
@@ -17,8 +19,9 @@ public:
     if (!memory)
       return memory.error();
     device->memory_.total = memory->total;
-    device->memory_.usedBefore = device->context_->usedBefore();
     device->memory_.usedWithContext = device->memory_.used = memory->used();
+    if (std::optional<uint64_t> bytes = device->context_->contextBytes())
+      device->memory_.context = std::min<uint64_t>(*bytes, memory->used());
     return device;
   }
 

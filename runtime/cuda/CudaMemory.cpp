@@ -18,11 +18,7 @@ Result<std::unique_ptr<CudaArena>> CudaArena::create(Context &context, size_t by
   std::unique_ptr<CudaArena> arena(new CudaArena(context, bytes));
   CUresult made = d.cuMemAlloc(arena->memory_.out(), std::max<size_t>(bytes, 1));
   if (made == CUDA_ERROR_OUT_OF_MEMORY)
-    return deviceError(d.error(made, "cuMemAlloc", subject).message + "; " +
-                       std::to_string(before->free) + " of the GPU's " +
-                       std::to_string(before->total) +
-                       " bytes are free; compile with a --budget below that, or end what else uses "
-                       "the GPU");
+    return deviceError(d.error(made, "cuMemAlloc", subject).message + context.memoryText());
   if (Status fine = d.check(made, "cuMemAlloc", subject); !fine)
     return fine.error();
   if (Status cleared = arena->clear(); !cleared)

@@ -1,10 +1,16 @@
 #include "runtime/cuda/Driver.h"
 
+#include <cstdlib>
 #include <dlfcn.h>
 
 namespace gc::runtime::cuda {
 
+/// Drivers load a kernel's code when it first runs, which takes memory after the arena was placed
+/// and is forbidden while commands are captured. Whoever set the variable knows better.
+static void loadModulesEagerly() { ::setenv("CUDA_MODULE_LOADING", "EAGER", /*overwrite=*/0); }
+
 static Result<Driver> find() {
+  loadModulesEagerly();
   // Never closed: the driver has threads of its own.
   void *library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (!library) {
@@ -43,6 +49,10 @@ Error Driver::error(CUresult result, const char *call, const std::string &subjec
   message += ": " + (name ? std::string(name) : "error " + std::to_string(int(result)));
   if (text)
     message += std::string(": ") + text;
+  if (result == CUDA_ERROR_LAUNCH_TIMEOUT)
+    message +=
+        "; the driver ends kernels that take seconds on a GPU that drives a display: use one "
+        "without a display, or more micro-batches (--accumulate), whose kernels are shorter";
   return deviceError(message);
 }
 

@@ -126,6 +126,7 @@ constexpr unsigned CU_EVENT_DISABLE_TIMING = 2;
   X(cuDeviceGet, cuDeviceGet, (CUdevice * device, int ordinal))                                    \
   X(cuDeviceGetName, cuDeviceGetName, (char *name, int length, CUdevice device))                   \
   X(cuDeviceGetUuid, cuDeviceGetUuid_v2, (CUuuid * uuid, CUdevice device))                         \
+  X(cuDeviceGetPCIBusId, cuDeviceGetPCIBusId, (char *id, int length, CUdevice device))             \
   X(cuDeviceGetAttribute, cuDeviceGetAttribute,                                                    \
     (int *value, CUdevice_attribute attribute, CUdevice device))                                   \
   X(cuDeviceTotalMem, cuDeviceTotalMem_v2, (size_t * bytes, CUdevice device))                      \

@@ -154,6 +154,8 @@ Status KernelModules::loadImage(const gc::plan::KernelImage &image, size_t index
   if (result == CUDA_SUCCESS)
     return {};
   Error error = failure(result, "PTX");
+  if (result == CUDA_ERROR_OUT_OF_MEMORY)
+    error.message += context_.memoryText();
   int version = plan::ptxVersionOf(image.ptx()->string_view());
   if (std::string why = newerDriver(plan::cudaForPtx(version)); !why.empty())
     error.message += "; PTX " + std::to_string(version / 10) + "." + std::to_string(version % 10) +

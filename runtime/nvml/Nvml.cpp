@@ -76,7 +76,10 @@ Result<nvmlDevice_t> Nvml::find(const WatchedDevice &device) const {
     answers += (answers.empty() ? "" : ", ") + errorText(symbol, code) + " for " + id;
     return false;
   };
+  // A part of a partitioned GPU has a UUID that begins with MIG; its driver tells the bytes only.
+  std::string ofPart = device.uuid.starts_with("GPU-") ? "MIG-" + device.uuid.substr(4) : "";
   if (found("nvmlDeviceGetHandleByUUID", functions.nvmlDeviceGetHandleByUUID, device.uuid) ||
+      found("nvmlDeviceGetHandleByUUID", functions.nvmlDeviceGetHandleByUUID, ofPart) ||
       found("nvmlDeviceGetHandleByPciBusId_v2", functions.nvmlDeviceGetHandleByPciBusId_v2,
             device.pciBusId))
     return handle;

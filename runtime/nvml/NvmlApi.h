@@ -74,7 +74,10 @@ inline constexpr unsigned long long kNotAvailable = -1ull;
   X(nvmlReturn_t, nvmlDeviceGetTemperature,                                                        \
     (nvmlDevice_t device, nvmlTemperatureSensors_t sensor, unsigned *celsius))                     \
   X(nvmlReturn_t, nvmlDeviceGetComputeRunningProcesses_v3,                                         \
-    (nvmlDevice_t device, unsigned *count, nvmlProcessInfo_t *processes))
+    (nvmlDevice_t device, unsigned *count, nvmlProcessInfo_t *processes))                          \
+  X(nvmlReturn_t, nvmlDeviceGetGraphicsRunningProcesses_v3,                                        \
+    (nvmlDevice_t device, unsigned *count, nvmlProcessInfo_t *processes))                          \
+  X(nvmlReturn_t, nvmlSystemGetProcessName, (unsigned pid, char *name, unsigned length))
 
 } // namespace gc::runtime::nvml
 

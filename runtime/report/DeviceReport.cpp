@@ -35,10 +35,10 @@ static std::string valueText(size_t quantity, double value) {
                            : fmt::format("{:.0f} {}", value, kDeviceQuantityNames[quantity].unit);
 }
 
-std::optional<int64_t> DeviceMemoryReport::contextBytes() const {
-  if (!driver.usedBefore)
+std::optional<uint64_t> DeviceMemoryReport::beforeBytes() const {
+  if (!driver.context)
     return std::nullopt;
-  return static_cast<int64_t>(driver.usedWithContext - *driver.usedBefore);
+  return driver.usedWithContext - std::min(driver.usedWithContext, *driver.context);
 }
 
 int64_t DeviceMemoryReport::remainderBytes() const {
@@ -55,8 +55,8 @@ static std::string term(const char *name, int64_t bytes) {
 json deviceMemoryJson(const DeviceMemoryReport &m) {
   return {{"capacity_bytes", m.driver.total},
           {"used_bytes", m.usedBytes()},
-          {"before_bytes", orNull(m.driver.usedBefore)},
-          {"context_bytes", orNull(m.contextBytes())},
+          {"before_bytes", orNull(m.beforeBytes())},
+          {"context_bytes", orNull(m.driver.context)},
           {"before_and_context_bytes", m.driver.usedWithContext},
           {"libraries_bytes", m.driver.libraries},
           {"arena_bytes", m.driver.arena},
@@ -67,8 +67,9 @@ json deviceMemoryJson(const DeviceMemoryReport &m) {
 
 std::string deviceMemoryText(const DeviceMemoryReport &m) {
   std::string text = fmt::format("total used {} = ", shortSizeText(m.usedBytes()));
-  if (m.driver.usedBefore)
-    text += "before " + shortSizeText(*m.driver.usedBefore) + term("context", *m.contextBytes());
+  if (std::optional<uint64_t> before = m.beforeBytes())
+    text += "before " + shortSizeText(*before) +
+            term("context", static_cast<int64_t>(*m.driver.context));
   else
     text += "before and context " + shortSizeText(m.driver.usedWithContext);
   return text + term("libraries", static_cast<int64_t>(m.driver.libraries)) +

@@ -14,15 +14,15 @@
 
 namespace gc::runtime {
 
-/// used = before + context + libraries + arena + remainder. All but the last are measured. The
-/// driver can be asked only once there is a context; what was in use before is NVML's to say, and
-/// where it does not, the first two stay one number.
+/// used = before + context + libraries + arena + remainder. All but the last are measured, by the
+/// driver (total − free), and none of them is negative. Where NVML does not tell what the context
+/// took, the first two stay one number.
 struct DeviceMemoryReport {
   DeviceMemory driver;
   std::optional<uint64_t> nvmlUsedPeakBytes; // at most, while training, as NVML counts
 
-  /// With it negative others freed more meanwhile than the context took.
-  std::optional<int64_t> contextBytes() const;
+  /// What others had; absent where the context's part is not known.
+  std::optional<uint64_t> beforeBytes() const;
   /// NVML's peak, or the driver's count where there is none.
   uint64_t usedBytes() const { return nvmlUsedPeakBytes.value_or(driver.used); }
   /// What others took meanwhile, and what the two count differently; negative where others freed.

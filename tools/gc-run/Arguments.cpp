@@ -100,6 +100,15 @@ void addDeviceFlags(CLI::App &app, Arguments &a) {
       ->delimiter(',')
       ->check(CLI::IsMember(cudaSelfTestSections()))
       ->group(group);
+  app.add_option(
+         "--selftest-only", a.selftestOnly,
+         "Of the self-test of cuda only cases whose names begin so, such as matmul.,memory.")
+      ->delimiter(',')
+      ->group(group);
+  app.add_option("--selftest-limit", a.selftestLimit,
+                 "Seconds after which a case of the self-test of cuda is ended (default: 300)")
+      ->check(CLI::Range(1, 86400))
+      ->group(group);
 }
 
 void addFileFlags(CLI::App &app, Arguments &a) {
@@ -157,14 +166,15 @@ Status checkWithoutModel(const CLI::App &app, const Arguments &a) {
   if (isCalibration)
     counts.push_back("--calibrate");
   else
-    counts.insert(counts.end(),
-                  {"--selftest", "--selftest-quick", "--selftest-sections", "--report"});
+    counts.insert(counts.end(), {"--selftest", "--selftest-quick", "--selftest-sections",
+                                 "--selftest-only", "--selftest-limit", "--report"});
   if (std::string flag = firstGivenOutside(app, counts); !flag.empty())
     return badInput(fmt::format("{} has no effect with {}, which takes no model and does not train",
                                 flag, isCalibration ? "--calibrate" : "--selftest"));
   if (isCalibration && !a.train.device.empty() && a.train.device != "cpu")
     return badInput("--calibrate measures the cpu device; leave --device out");
-  for (const char *flag : {"--selftest-quick", "--selftest-sections", "--report"})
+  for (const char *flag : {"--selftest-quick", "--selftest-sections", "--selftest-only",
+                           "--selftest-limit", "--report"})
     if (!isCalibration && app.count(flag) && !isCuda(a.train.device))
       return badInput(fmt::format("{} has no effect on the self-test of this device; it goes with "
                                   "--device=cuda",
@@ -173,7 +183,8 @@ Status checkWithoutModel(const CLI::App &app, const Arguments &a) {
 }
 
 Status finish(const CLI::App &app, Arguments &a, Raw &raw, CompileFlags &compileFlags) {
-  a.selftest |= a.selftestQuick || !a.selftestSections.empty();
+  a.selftest |= a.selftestQuick || !a.selftestSections.empty() || !a.selftestOnly.empty() ||
+                a.selftestLimit > 0;
   if (a.selftest || !a.calibrate.empty())
     return checkWithoutModel(app, a);
   if (a.model.empty())

@@ -12,6 +12,8 @@ struct Arguments {
   std::string model; // IR, a plan, or "-"
   bool selftest = false, selftestQuick = false, verify = false;
   std::vector<std::string> selftestSections; // empty: all
+  std::vector<std::string> selftestOnly;     // empty: all cases
+  int selftestLimit = 0;                     // seconds of a case; 0: as it is
   std::string calibrate; // file for what the machine does in a second; empty: train
   gc::CompileOptions compile;
   gc::runtime::TrainOptions train;

@@ -123,7 +123,9 @@ Status calibrateMachine(const std::string &file, int threads) {
   std::vector<gc::ProfiledNetwork> networks;
   for (Compiled &one : *compiled)
     networks.push_back(std::move(one.network));
-  gc::Calibration calibration = gc::calibrate(networks, threads);
+  gc::CompileOptions options;
+  options.threads = threads;
+  gc::Calibration calibration = gc::calibrate(networks, options);
   if (!calibration.error.empty())
     return runFailed(calibration.error);
   for (const auto &[name, value] : calibration.rates)

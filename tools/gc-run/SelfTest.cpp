@@ -18,6 +18,9 @@ int selfTest(const Arguments &arguments) {
     options.threads = threads;
     options.quick = arguments.selftestQuick;
     options.sections = arguments.selftestSections;
+    options.only = arguments.selftestOnly;
+    if (arguments.selftestLimit > 0)
+      options.limitSeconds = arguments.selftestLimit;
     if (!arguments.train.report.empty())
       options.report = arguments.train.report;
     return cudaSelfTest(options);

@@ -1,19 +1,14 @@
 #include "tools/selftest/CudaSelfTest.h"
 
-#include "runtime/hal/Registry.h"
-#include "runtime/hal/conformance/Conformance.h"
-#include "runtime/nvml/NvmlSampler.h"
 #include "runtime/process/AtomicFile.h"
-#include "runtime/report/Sizes.h"
 #include "tools/flags/CommandLine.h"
-#include "tools/flags/CudaModel.h"
-#include "tools/selftest/CudaLowering.h"
 #include "tools/selftest/SelfTestSetup.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <map>
 
 using namespace gc::runtime;
 
@@ -45,6 +40,14 @@ TrainOptions SelfTestSetup::trainOptions(const std::string &device, uint64_t ste
   return options;
 }
 
+void SelfTestSetup::shareFiles() {
+  for (const auto *list : {&networks, &rateNetworks})
+    for (const SelfTestNetwork &network : *list)
+      for (const char *what :
+           {"reference", "cpu", "generated", "cudnn", "generated.profile", "cudnn.profile"})
+        (void)files.add(network.name + "." + what); // what has no place is made again each time
+}
+
 Result<PlanFile> compileNetwork(const SelfTestNetwork &network, const gc::CompileOptions &options,
                                 double *stepSeconds) {
   Result<CompiledModel> compiled =
@@ -58,82 +61,77 @@ Result<PlanFile> compileNetwork(const SelfTestNetwork &network, const gc::Compil
   return PlanFile::fromMemory(std::as_bytes(std::span(compiled->result.plan)), network.name);
 }
 
+Result<PlanFile> sharedPlan(const SelfTestSetup &setup, const SelfTestNetwork &network,
+                            const std::string &variant) {
+  std::string name = network.name + "." + variant, bytes = setup.files.read(name);
+  if (bytes.empty()) {
+    gc::CompileOptions options = variant == "cpu"
+                                     ? setup.cpuOptions()
+                                     : setup.cudaOptions(variant == "cudnn" ? "cudnn" : "none");
+    Result<CompiledModel> compiled =
+        compileText(network.text, network.name, options, /*showWarnings=*/false);
+    if (!compiled)
+      return compiled.error();
+    const std::vector<uint8_t> &plan = compiled->result.plan;
+    bytes.assign(plan.begin(), plan.end());
+    (void)setup.files.write(name, bytes); // without it the next one compiles again
+  }
+  return PlanFile::fromMemory(std::as_bytes(std::span(bytes)), network.name);
+}
+
 namespace {
 
-/// Empty where the library of cuDNN can be loaded; its version then.
-std::string whyNoCudnn(std::string &version) {
-  void *library = ::dlopen("libcudnn.so.9", RTLD_NOW | RTLD_LOCAL);
-  if (!library) {
-    const char *error = ::dlerror();
-    return fmt::format("cuDNN 9 is not installed ({})", error ? error : "no reason given");
-  }
-  auto getVersion = reinterpret_cast<size_t (*)()>(::dlsym(library, "cudnnGetVersion"));
-  if (getVersion)
-    version = std::to_string(getVersion());
-  return getVersion ? "" : "libcudnn.so.9 has no cudnnGetVersion";
+const char *const kSections[] = {"device", "conformance", "gradients", "ops", "training", "rates"};
+
+/// Says what can be done with this GPU now.
+std::string summaryOf(const Findings &findings, const SelfTestSetup &setup, bool isWhole) {
+  auto failedWith = [&](auto isMeant) {
+    return std::any_of(findings.failures().begin(), findings.failures().end(), isMeant);
+  };
+  auto isOfLibrary = [](const Findings::Failure &failure) {
+    return failure.problem == Problem::Library || failure.name.find("cudnn") != std::string::npos;
+  };
+  if (failedWith([&](const Findings::Failure &failure) { return !isOfLibrary(failure); }))
+    return "do not train on this GPU yet: see the next steps";
+  if (failedWith(isOfLibrary))
+    return "this GPU trains with generated kernels: use --cuda-library=none until cuDNN's cases "
+           "pass";
+  if (!isWhole)
+    return "what was asked for works";
+  return setup.whyNoLibrary.empty()
+             ? "this GPU trains, with generated kernels and with cuDNN"
+             : fmt::format("this GPU trains with generated kernels; cuDNN was not tested ({})",
+                           setup.whyNoLibrary);
 }
 
-/// Whether the compiler can plan with it, too.
-std::string whyNoPlans(const SelfTestSetup &setup) {
-  Result<PlanFile> plan = compileNetwork(setup.networks.front(), setup.cudaOptions("cudnn"));
-  return plan ? "" : plan.error().message;
+/// A line for each kind of failure: how many, the first, what to do.
+Findings::Json nextSteps(const Findings &findings) {
+  std::map<Problem, std::vector<const Findings::Failure *>> kinds;
+  for (const Findings::Failure &failure : findings.failures())
+    kinds[failure.problem].push_back(&failure);
+  Findings::Json steps = Findings::Json::array();
+  for (const auto &[problem, failures] : kinds)
+    steps.push_back({{"problem", problemName(problem)},
+                     {"seen", problemText(problem)},
+                     {"cases", failures.size()},
+                     {"first", failures[0]->name},
+                     {"do", nextStep(problem)}});
+  return steps;
 }
 
-void testDevice(hal::Device &device, SelfTestSetup &setup, Findings &findings,
-                Findings::Json properties) {
-  findings.section("device", "device, driver and libraries");
-  findings.note("device",
-                fmt::format("{} ({}), compute capability {}", properties.value("name", "?"),
-                            device.name(), properties.value("compute_capability", "?")));
-  findings.note("driver", properties.value("driver_version", "?"));
-  findings.note("memory", sizeText(properties.value("total_memory_bytes", uint64_t(0))));
-  findings.note("compiled for",
-                fmt::format("{} (the model: {})", setup.model.target, setup.model.name));
-  findings.passed("properties", fmt::format("{} attributes", properties["attributes"].size()));
-
-  if (auto nvml = NvmlSampler::open({.uuid = device.uuid(), .pciBusId = device.pciBusId()}))
-    findings.passed("nvml", fmt::format("knows the device as {}", (*nvml)->describe().name));
-  else
-    findings.skipped("nvml", nvml.error().message);
-
-  std::string version;
-  if (properties.value("name", "").find("emulated") != std::string::npos)
-    setup.whyNoLibrary = "an emulated GPU executes no kernels of cuDNN";
-  else
-    setup.whyNoLibrary = whyNoCudnn(version);
-  if (setup.whyNoLibrary.empty())
-    setup.whyNoLibrary = whyNoPlans(setup);
-  findings.fact("cudnn_version", version);
-  if (setup.whyNoLibrary.empty())
-    findings.passed("cudnn", "version " + version);
-  else
-    findings.skipped("cudnn", setup.whyNoLibrary);
-}
-
-void testConformance(const SelfTestSetup &setup, Findings &findings) {
-  findings.section("conformance", "the suite that every device passes");
-  CudaLowering lowering(setup.model);
-  for (const std::string &name : conformance::caseNames(lowering)) {
-    conformance::CaseResult result =
-        conformance::runCase(name, setup.device, setup.threads, &lowering);
-    findings.judge(result.passed, name, result.message);
-  }
-}
-
-Result<void> writeFile(const std::string &path, const std::string &text) {
-  Result<AtomicFile> file = AtomicFile::create(path);
-  if (!file)
-    return file.error();
-  if (Result<void> done = file->write(text); !done)
-    return done;
-  return file->commit();
+void printSteps(const Findings::Json &steps) {
+  if (!steps.empty())
+    fmt::print("next steps\n");
+  for (const Findings::Json &step : steps)
+    fmt::print("  {} ({} case{}, first {}): {}\n", step["seen"].get<std::string>(),
+               step["cases"].get<size_t>(), step["cases"].get<size_t>() == 1 ? "" : "s",
+               step["first"].get<std::string>(), step["do"].get<std::string>());
 }
 
 } // namespace
 
 const std::vector<std::string> &cudaSelfTestSections() {
-  static const std::vector<std::string> names = {"device", "conformance", "gradients", "ops",
-                                                 "training"};
+  static const std::vector<std::string> names(std::begin(kSections), std::end(kSections));
   return names;
 }
 
@@ -142,57 +140,76 @@ int cudaSelfTest(const CudaSelfTestOptions &options) {
   setup.device = options.device;
   setup.threads = options.threads;
   setup.quick = options.quick;
-  Result<std::unique_ptr<hal::Device>> device = hal::createDevice(options.device);
-  if (!device)
-    return failWith("gc-run", device.error());
-  Result<gc::cuda::DeviceModel> model = cudaModel(**device);
-  if (!model)
-    return failWith("gc-run", model.error());
-  setup.model = *model;
   setup.networks = selfTestNetworks(options.quick);
-  Result<std::string> text = (*device)->propertiesJson();
-  if (!text)
-    return failWith("gc-run", text.error());
-  setup.properties = *text;
-  auto properties = Findings::Json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  setup.rateNetworks = selfTestRateNetworks(options.quick);
+  setup.shareFiles();
 
+  Findings::Json report = {
+      {"gc_version", GC_VERSION}, {"plan_version", kPlanVersion}, {"quick", options.quick}};
+  Findings findings;
+  std::string progress = options.report + ".progress";
+  if (Status begun = findings.appendTo(progress, report); !begun)
+    return failWith("gc-run", begun.error());
+  auto removeProgress = [&] {
+    std::error_code none;
+    std::filesystem::remove(progress, none);
+  };
+  fmt::print("cases are appended to {} as they end; a crash or a hang leaves them there\n",
+             progress);
+  CaseRunner cases(findings, options.limitSeconds);
+  if (int code = testDevice(setup, cases); code != gc::exits::Done && findings.failures().empty()) {
+    removeProgress();
+    return code;
+  }
+  cases.select(options.only);
+  using Section = void (*)(const SelfTestSetup &, CaseRunner &);
+  constexpr std::pair<const char *, Section> sections[] = {{"conformance", testConformance},
+                                                           {"gradients", testGradients},
+                                                           {"ops", testOps},
+                                                           {"training", testTraining}};
   auto isAskedFor = [&](const char *section) {
     return options.sections.empty() || std::find(options.sections.begin(), options.sections.end(),
                                                  section) != options.sections.end();
   };
-  Findings findings;
-  testDevice(**device, setup, findings, properties);
-  device->reset(); // the sections make their own
-  if (isAskedFor("conformance"))
-    testConformance(setup, findings);
-  if (isAskedFor("gradients"))
-    testGradients(setup, findings);
-  if (isAskedFor("ops"))
-    testOps(setup, findings);
-  if (isAskedFor("training"))
-    testTraining(setup, findings);
+  if (!setup.properties.empty()) {
+    for (auto [name, run] : sections)
+      if (isAskedFor(name))
+        run(setup, cases);
+    if (isAskedFor("rates"))
+      if (CaseReporter::Json costs = measureRates(setup, cases); costs.is_object())
+        report.update(costs);
+  }
 
-  Findings::Json report = {{"gc_version", GC_VERSION},
-                           {"plan_version", kPlanVersion},
-                           {"target", setup.model.target},
-                           {"quick", setup.quick},
-                           {"properties", properties}};
+  report["target"] = setup.model.target;
+  report["shared_with"] = setup.whoElse;
+  report["properties"] =
+      Findings::Json::parse(setup.properties, nullptr, /*allow_exceptions=*/false);
   report["sections"] = findings.finish();
-  bool isFine = findings.failures() == 0;
+  bool isFine = findings.failures().empty();
   std::string verdict =
       fmt::format("{}: {} passed, {} failed, {} skipped", isFine ? "passed" : "FAILED",
-                  findings.passes(), findings.failures(), findings.skips());
+                  findings.passes(), findings.failures().size(), findings.skips());
+  std::string summary =
+      summaryOf(findings, setup, options.sections.empty() && options.only.empty());
   report["verdict"] = verdict;
-  fmt::print("\nverdict: {}\n", verdict);
-  if (Result<void> written =
-          writeFile(options.report,
-                    report.dump(1, ' ', false, Findings::Json::error_handler_t::replace) + "\n");
+  report["summary"] = summary;
+  report["next_steps"] = nextSteps(findings);
+  fmt::print("\nverdict: {}\n{}\n", verdict, summary);
+  printSteps(report["next_steps"]);
+  if (Status written = writeFileAtomically(
+          options.report,
+          report.dump(1, ' ', false, Findings::Json::error_handler_t::replace) + "\n");
       !written)
     return failWith("gc-run", written.error());
+  removeProgress();
   fmt::print("{} has every number; please send it back\n", options.report);
+  if (report.contains("roofline"))
+    fmt::print("measured rates are in it: gc-compile and gc-run take them with --costs={}\n",
+               options.report);
   if (isFine)
     return gc::exits::Done;
-  fmt::print(stderr, "gc-run: device '{}' failed its self-test ({})\n", options.device,
-             findings.firstFailure());
+  const Findings::Failure &first = findings.failures().front();
+  fmt::print(stderr, "gc-run: device '{}' failed its self-test ({}: {})\n", options.device,
+             first.name, first.text);
   return gc::exits::RunFailed;
 }

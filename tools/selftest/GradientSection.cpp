@@ -33,7 +33,7 @@ constexpr int kUnits = 4;
 constexpr uint64_t kPerturbations = 8;
 
 /// Every parameter by kUnits units in the last place, up or down.
-Result<void> perturb(const gc::plan::Plan &plan, BufferAccess &access, uint64_t seed) {
+Status perturb(const gc::plan::Plan &plan, BufferAccess &access, uint64_t seed) {
   uint64_t count = 0;
   Philox generator(seed);
   for (const gc::plan::Variable *variable : *plan.variables()) {
@@ -45,7 +45,7 @@ Result<void> perturb(const gc::plan::Plan &plan, BufferAccess &access, uint64_t 
     auto *values = reinterpret_cast<float *>(*data);
     for (uint64_t i = 0; i < plan.buffers()->Get(variable->buffer())->bytes() / 4; ++i)
       values[i] *= 1 + (generator(count++, 0)[0] & 1 ? kUnits : -kUnits) * 0x1p-23f;
-    if (Result<void> done = access.unmap(variable->buffer(), /*written=*/true); !done)
+    if (Status done = access.unmap(variable->buffer(), /*written=*/true); !done)
       return done;
   }
   return {};
@@ -53,20 +53,49 @@ Result<void> perturb(const gc::plan::Plan &plan, BufferAccess &access, uint64_t 
 
 /// A network on the cpu device: what it computes, and how much that moves.
 struct Reference {
-  StateRecord exact;
-  std::map<std::string, double> response; // by tensor, the largest
+  struct Tensor {
+    std::vector<std::byte> values;
+    double response = 0; // the largest
+  };
+  std::map<std::string, Tensor> tensors;
+
+  std::string bytes() const {
+    nlohmann::json all;
+    for (const auto &[name, tensor] : tensors) {
+      const auto *data = reinterpret_cast<const uint8_t *>(tensor.values.data());
+      std::vector<uint8_t> values(data, data + tensor.values.size());
+      all[name] = {{"values", nlohmann::json::binary(std::move(values))},
+                   {"response", tensor.response}};
+    }
+    std::string out;
+    nlohmann::json::to_cbor(all, out);
+    return out;
+  }
+  static Result<Reference> from(const std::string &bytes) {
+    auto all = nlohmann::json::from_cbor(bytes, /*strict=*/true, /*allow_exceptions=*/false);
+    if (!all.is_object())
+      return runFailed("what the cpu device computed is not there: its case failed");
+    Reference reference;
+    for (const auto &[name, tensor] : all.items()) {
+      const auto &values = tensor["values"].get_binary();
+      auto *data = reinterpret_cast<const std::byte *>(values.data());
+      reference.tensors[name] = {{data, data + values.size()}, tensor["response"].get<double>()};
+    }
+    return reference;
+  }
 };
 
 Result<Reference> referenceOf(const SelfTestSetup &setup, const SelfTestNetwork &network) {
-  Result<PlanFile> plan = compileNetwork(network, setup.cpuOptions());
+  Result<PlanFile> plan = sharedPlan(setup, network, "cpu");
   if (!plan)
     return plan.error();
   TrainOptions options = setup.trainOptions("cpu", 1);
   Result<StateRecord> exact = recordSteps(*plan, options);
   if (!exact)
     return exact.error();
-  Reference reference{std::move(*exact), {}};
-  auto want = firstStep(reference.exact);
+  Reference reference;
+  for (const auto &[tensor, values] : firstStep(*exact))
+    reference.tensors[tensor].values.assign(values.begin(), values.end());
   for (uint64_t seed = 1; seed <= kPerturbations; ++seed) {
     Result<StateRecord> moved =
         recordSteps(*plan, options, [&](const gc::plan::Plan &changed, BufferAccess &access) {
@@ -75,8 +104,8 @@ Result<Reference> referenceOf(const SelfTestSetup &setup, const SelfTestNetwork 
     if (!moved)
       return moved.error();
     for (const auto &[tensor, values] : firstStep(*moved)) {
-      double &largest = reference.response[tensor];
-      largest = std::fmax(largest, relativeError(values, want[tensor]));
+      Reference::Tensor &exactly = reference.tensors[tensor];
+      exactly.response = std::fmax(exactly.response, relativeError(values, exactly.values));
     }
   }
   return reference;
@@ -84,17 +113,17 @@ Result<Reference> referenceOf(const SelfTestSetup &setup, const SelfTestNetwork 
 
 /// In several micro-batches each has a loss of its own: then only gradients are compared.
 void compare(const std::string &name, const StateRecord &record, const Reference &reference,
-             Findings &findings) {
-  auto got = firstStep(record), want = firstStep(reference.exact);
-  Findings::Json tensors = Findings::Json::array();
+             CaseReporter &report) {
+  auto got = firstStep(record);
+  auto tensors = CaseReporter::Json::array();
   std::string worst;
   double worstError = 0, worstBound = 1;
   size_t failures = 0, rounding = 0;
-  for (const auto &[tensor, values] : want) {
+  for (const auto &[tensor, want] : reference.tensors) {
     if (tensor == "the loss" && !got.contains(tensor))
       continue;
-    double bound = errorBound(reference.response.at(tensor), kUnits);
-    double error = got.contains(tensor) ? relativeError(got[tensor], values) : INFINITY;
+    double bound = errorBound(want.response, kUnits);
+    double error = got.contains(tensor) ? relativeError(got[tensor], want.values) : INFINITY;
     tensors.push_back({{"name", tensor}, {"error", error}, {"bound", bound}});
     failures += !(error <= bound);
     // What would be zero without rounding: its bound is told, and says little.
@@ -105,83 +134,93 @@ void compare(const std::string &name, const StateRecord &record, const Reference
     if (worst.empty() || error / bound > worstError / worstBound)
       worst = tensor, worstError = error, worstBound = bound;
   }
-  findings.judge(failures == 0 && rounding < tensors.size(), name,
-                 fmt::format("{} tensors, {} of them nothing but rounding, {} beyond their bound; "
-                             "worst {}: error {:.2g}, bound {:.2g}",
-                             tensors.size(), rounding, failures, worst, worstError, worstBound),
-                 {{"tensors", tensors}});
+  report.judge(failures == 0 && rounding < tensors.size(), name,
+               fmt::format("{} tensors, {} of them nothing but rounding, {} beyond their bound; "
+                           "worst {}: error {:.2g}, bound {:.2g}",
+                           tensors.size(), rounding, failures, worst, worstError, worstBound),
+               {{"tensors", tensors}});
 }
 
-class NetworkTest {
-public:
-  NetworkTest(const SelfTestSetup &setup, const SelfTestNetwork &network, Findings &findings)
-      : setup(setup), network(network), findings(findings) {}
+/// One step on the GPU against the cpu device's.
+void testVariant(const SelfTestSetup &setup, const SelfTestNetwork &network,
+                 const std::string &name, const Result<PlanFile> &plan, CaseReporter &report) {
+  Result<Reference> reference = Reference::from(setup.files.read(network.name + ".reference"));
+  if (!reference)
+    return report.failed(name, reference.error().message);
+  if (!plan)
+    return report.failed(name, plan.error().message);
+  report.doing("a step");
+  Result<StateRecord> record = recordSteps(*plan, setup.trainOptions(setup.device, 1));
+  if (!record)
+    return report.failed(name, record.error().message);
+  compare(name, *record, *reference, report);
+}
 
-  void run() {
+/// The same step with all recomputation, equal in every bit.
+void testRecomputed(const SelfTestSetup &setup, const SelfTestNetwork &network,
+                    const std::string &variant, const std::string &name, CaseReporter &report) {
+  Result<PlanFile> plain = sharedPlan(setup, network, variant);
+  gc::CompileOptions options = setup.cudaOptions(variant == "cudnn" ? "cudnn" : "none");
+  options.remat = "all";
+  Result<PlanFile> plan = plain ? compileNetwork(network, options) : plain.error();
+  if (!plan)
+    return report.failed(name, plan.error().message);
+  report.doing("a step without recomputation");
+  TrainOptions training = setup.trainOptions(setup.device, 1);
+  Result<StateRecord> record = recordSteps(*plain, training);
+  if (!record)
+    return report.failed(name, record.error().message);
+  report.doing("a step with recomputation");
+  TrainingReport trained;
+  if (Status done = compareSteps(*plan, training, *record, trained); !done)
+    return report.failed(name, done.error().message);
+  const VerifyReport &verify = *trained.verify;
+  report.judge(verify.identical, name,
+               verify.identical ? fmt::format("{} values recomputed, {} tensors equal in every bit",
+                                              trained.remat.recomputed, verify.compared)
+                                : verify.difference);
+}
+
+void testNetwork(const SelfTestSetup &setup, const SelfTestNetwork &network, CaseRunner &cases) {
+  auto name = [&](const std::string &variant) { return network.name + "." + variant; };
+  cases.run(name("reference"), [&](CaseReporter &report) {
     Result<Reference> made = referenceOf(setup, network);
     if (!made)
-      return findings.failed(network.name + ".cpu", made.error().message);
-    reference = &*made;
-    if (std::optional<StateRecord> record = against("generated", setup.cudaOptions()))
-      recomputed("generated", setup.cudaOptions(), *record);
-    if (network.hasBatchNorm)
-      findings.skipped(network.name + ".accumulated",
-                       "batch statistics are of a micro-batch, so its gradients differ");
-    else {
+      return report.failed(name("reference"), made.error().message);
+    if (!setup.files.write(name("reference"), made->bytes()))
+      return report.failed(name("reference"), "there is no memory to keep it");
+    report.passed(name("reference"),
+                  fmt::format("{} tensors of the cpu device", made->tensors.size()));
+  });
+  auto testBoth = [&](const std::string &variant) {
+    cases.run(name(variant), [&](CaseReporter &report) {
+      testVariant(setup, network, name(variant), sharedPlan(setup, network, variant), report);
+    });
+    std::string recomputed = name(variant) + "-recomputed";
+    cases.run(recomputed, [&](CaseReporter &report) {
+      testRecomputed(setup, network, variant, recomputed, report);
+    });
+  };
+  testBoth("generated");
+  if (network.hasBatchNorm)
+    cases.findings.skipped(name("accumulated"),
+                           "batch statistics are of a micro-batch, so its gradients differ");
+  else
+    cases.run(name("accumulated"), [&](CaseReporter &report) {
       gc::CompileOptions options = setup.cudaOptions();
       options.accumulate = 2;
-      against("accumulated", options);
-    }
-    if (!setup.whyNoLibrary.empty())
-      return findings.skipped(network.name + ".cudnn", setup.whyNoLibrary);
-    if (std::optional<StateRecord> record = against("cudnn", setup.cudaOptions("cudnn")))
-      recomputed("cudnn", setup.cudaOptions("cudnn"), *record);
-  }
-
-private:
-  std::optional<StateRecord> against(const std::string &variant,
-                                     const gc::CompileOptions &options) {
-    std::string name = network.name + "." + variant;
-    Result<PlanFile> plan = compileNetwork(network, options);
-    Result<StateRecord> record =
-        plan ? recordSteps(*plan, setup.trainOptions(setup.device, 1)) : plan.error();
-    if (!record) {
-      findings.failed(name, record.error().message);
-      return std::nullopt;
-    }
-    compare(name, *record, *reference, findings);
-    return std::move(*record);
-  }
-
-  void recomputed(const std::string &variant, gc::CompileOptions options,
-                  const StateRecord &record) {
-    std::string name = network.name + "." + variant + "-recomputed";
-    options.remat = "all";
-    Result<PlanFile> plan = compileNetwork(network, options);
-    TrainingReport report;
-    Result<void> done =
-        plan ? compareSteps(*plan, setup.trainOptions(setup.device, 1), record, report)
-             : Result<void>(plan.error());
-    if (!done)
-      return findings.failed(name, done.error().message);
-    const VerifyReport &verify = *report.verify;
-    findings.judge(verify.identical, name,
-                   verify.identical
-                       ? fmt::format("{} values recomputed, {} tensors equal in every bit",
-                                     report.remat.recomputed, verify.compared)
-                       : verify.difference);
-  }
-
-  const SelfTestSetup &setup;
-  const SelfTestNetwork &network;
-  Findings &findings;
-  const Reference *reference = nullptr;
-};
+      testVariant(setup, network, name("accumulated"), compileNetwork(network, options), report);
+    });
+  if (setup.whyNoLibrary.empty())
+    testBoth("cudnn");
+  else
+    cases.findings.skipped(name("cudnn"), setup.whyNoLibrary);
+}
 
 } // namespace
 
-void testGradients(const SelfTestSetup &setup, Findings &findings) {
-  findings.section("gradients", "loss and gradients of one step, against the cpu device");
+void testGradients(const SelfTestSetup &setup, CaseRunner &cases) {
+  cases.findings.section("gradients", "loss and gradients of one step, against the cpu device");
   for (const SelfTestNetwork &network : setup.networks)
-    NetworkTest(setup, network, findings).run();
+    testNetwork(setup, network, cases);
 }

@@ -155,7 +155,7 @@ struct Tally {
   std::string worst;
   OpResult worstResult;
   double seconds = 0, otherSeconds = 0;
-  Findings::Json ops = Findings::Json::array();
+  CaseReporter::Json ops = CaseReporter::Json::array();
 
   void add(const std::string &op, const OpResult &result) {
     ++compared;
@@ -172,23 +172,24 @@ struct Tally {
   }
 };
 
-Result<std::unique_ptr<PlanStepper>> open(const SelfTestNetwork &network,
-                                          const gc::CompileOptions &options,
-                                          const std::string &device, int threads) {
-  Result<PlanFile> plan = compileNetwork(network, options);
+Result<std::unique_ptr<PlanStepper>>
+open(const SelfTestSetup &setup, const SelfTestNetwork &network, const std::string &variant) {
+  Result<PlanFile> plan = sharedPlan(setup, network, variant);
   if (!plan)
     return plan.error();
-  return PlanStepper::create(std::move(*plan), device, threads);
+  return PlanStepper::create(std::move(*plan), variant == "cpu" ? "cpu" : setup.device,
+                             setup.threads);
 }
 
-Result<Tally> stepThrough(PlanStepper &step, PlanStepper &other, bool libraryOnly,
-                          int repetitions) {
+Result<Tally> stepThrough(PlanStepper &step, PlanStepper &other, bool libraryOnly, int repetitions,
+                          CaseReporter &report) {
   for (PlanStepper *stepper : {&other, &step})
     if (Status done = stepper->begin(/*seed=*/1); !done)
       return done.error();
   TwinStep twins(step, other, repetitions);
   Tally tally;
   for (const PlanStepper::Op &op : step.ops()) {
+    report.doing("op " + op.name);
     const PlanStepper::Op *twin = twins.twinOf(op);
     if (!twin || (libraryOnly && !twin->usesLibrary)) {
       if (!twin)
@@ -208,19 +209,19 @@ Result<Tally> stepThrough(PlanStepper &step, PlanStepper &other, bool libraryOnl
   return tally;
 }
 
-void testTwins(const SelfTestSetup &setup, const SelfTestNetwork &network, bool library,
-               Findings &findings) {
-  std::string name = network.name + (library ? ".cudnn" : ".cpu");
-  auto step = open(network, setup.cudaOptions(), setup.device, setup.threads);
+void testTwins(const SelfTestSetup &setup, const SelfTestNetwork &network,
+               const std::string &variant, const std::string &name, CaseReporter &report) {
+  report.doing("preparing both plans");
+  auto step = open(setup, network, "generated");
   if (!step)
-    return findings.failed(name, step.error().message);
-  auto other = library ? open(network, setup.cudaOptions("cudnn"), setup.device, setup.threads)
-                       : open(network, setup.cpuOptions(), "cpu", setup.threads);
+    return report.failed(name, step.error().message);
+  auto other = open(setup, network, variant);
   if (!other)
-    return findings.failed(name, other.error().message);
-  Result<Tally> tally = stepThrough(**step, **other, library, setup.quick ? 1 : 5);
+    return report.failed(name, other.error().message);
+  Result<Tally> tally =
+      stepThrough(**step, **other, variant == "cudnn", setup.quick ? 1 : 5, report);
   if (!tally)
-    return findings.failed(name, tally.error().message);
+    return report.failed(name, tally.error().message);
   const OpResult &worst = tally->worstResult;
   std::string text =
       fmt::format("{} ops, {} beyond their bound, {} without a twin; worst {} ({}): error {:.2g}, "
@@ -228,19 +229,21 @@ void testTwins(const SelfTestSetup &setup, const SelfTestNetwork &network, bool 
                   "{:.0f} us, twins {:.0f} us",
                   tally->compared, tally->failures, tally->apart.size(), tally->worst, worst.output,
                   worst.error, worst.bound, 1e6 * tally->seconds, 1e6 * tally->otherSeconds);
-  findings.judge(tally->failures == 0 && tally->compared > 0, name, text,
-                 {{"ops", tally->ops}, {"without_twin", tally->apart}});
+  report.judge(tally->failures == 0 && tally->compared > 0, name, text,
+               {{"ops", tally->ops}, {"without_twin", tally->apart}});
 }
 
 } // namespace
 
-void testOps(const SelfTestSetup &setup, Findings &findings) {
-  findings.section("ops", "each op with generated kernels, against the cpu device and cuDNN");
-  for (const SelfTestNetwork &network : setup.networks) {
-    testTwins(setup, network, /*library=*/false, findings);
-    if (setup.whyNoLibrary.empty())
-      testTwins(setup, network, /*library=*/true, findings);
-    else
-      findings.skipped(network.name + ".cudnn", setup.whyNoLibrary);
-  }
+void testOps(const SelfTestSetup &setup, CaseRunner &cases) {
+  cases.findings.section("ops", "each op with generated kernels, against the cpu device and cuDNN");
+  for (const SelfTestNetwork &network : setup.networks)
+    for (std::string variant : {"cpu", "cudnn"}) {
+      std::string name = network.name + "." + variant;
+      if (variant == "cudnn" && !setup.whyNoLibrary.empty())
+        cases.findings.skipped(name, setup.whyNoLibrary);
+      else
+        cases.run(name,
+                  [&](CaseReporter &report) { testTwins(setup, network, variant, name, report); });
+    }
 }

@@ -13,5 +13,7 @@ struct SelfTestNetwork {
 
 /// Quick ones take an interpreted GPU seconds.
 std::vector<SelfTestNetwork> selfTestNetworks(bool quick);
+/// Large enough to keep a GPU busy; quick ones are the same as above.
+std::vector<SelfTestNetwork> selfTestRateNetworks(bool quick);
 
 #endif // GC_TOOLS_SELFTEST_SELFTESTNETWORKS_H

@@ -1,6 +1,5 @@
 // A short training: the loss falls as on the cpu device, the arena takes what the plan says, and
 // the step what the roofline promises.
-#include "runtime/process/Interrupt.h"
 #include "runtime/report/Sizes.h"
 #include "tools/selftest/RelativeError.h"
 #include "tools/selftest/SelfTestSetup.h"
@@ -11,80 +10,99 @@ using namespace gc::runtime;
 
 namespace {
 
-void judgeLoss(const TrainingReport &report, const TrainingReport &cpu, Findings &findings) {
+void judgeLoss(const std::string &name, const TrainingReport &trained, const TrainingReport &cpu,
+               CaseReporter &report) {
   double furthest = 0;
-  for (size_t i = 0; i < report.loss.size() && i < cpu.loss.size(); ++i)
-    furthest = std::fmax(furthest, std::fabs(report.loss[i] / cpu.loss[i] - 1));
-  float first = report.loss.front(), last = report.loss.back();
-  findings.judge(last < first, "loss-falls",
-                 fmt::format("{:.4f} to {:.4f} in {} steps; at most {:.2g} of itself from the cpu "
-                             "device's",
-                             first, last, report.loss.size(), furthest),
-                 {{"loss", report.loss}, {"cpu_loss", cpu.loss}});
+  for (size_t i = 0; i < trained.loss.size() && i < cpu.loss.size(); ++i)
+    furthest = std::fmax(furthest, std::fabs(trained.loss[i] / cpu.loss[i] - 1));
+  float first = trained.loss.front(), last = trained.loss.back();
+  report.judge(last < first, name + ".loss-falls",
+               fmt::format("{:.4f} to {:.4f} in {} steps; at most {:.2g} of itself from the cpu "
+                           "device's",
+                           first, last, trained.loss.size(), furthest),
+               {{"loss", trained.loss}, {"cpu_loss", cpu.loss}});
 }
 
 /// A driver hands out memory in pages of 2 MiB and may have some in reserve.
 constexpr uint64_t kPages = 4 << 20;
 
-void judgeMemory(const TrainingReport &report, Findings &findings) {
-  if (!report.memory.device)
-    return findings.failed("arena", "the device does not tell what its memory went to");
-  const DeviceMemoryReport &memory = *report.memory.device;
-  uint64_t planned = report.memory.arenaBytes;
-  findings.fact("memory", deviceMemoryJson(memory));
-  findings.note("memory", deviceMemoryText(memory));
-  findings.judge(memory.driver.arena >= planned && memory.driver.arena < planned + kPages, "arena",
-                 fmt::format("planned {}, the driver gave {}", sizeText(planned),
-                             sizeText(memory.driver.arena)),
-                 {{"planned_bytes", planned}, {"driver_bytes", memory.driver.arena}});
-  findings.judge(report.memory.measured.allocationsInStep == 0, "no-allocation-in-a-step",
-                 fmt::format("{} requests", report.memory.measured.allocationsInStep));
+void judgeMemory(const SelfTestSetup &setup, const std::string &name, const TrainingReport &trained,
+                 CaseReporter &report) {
+  if (!trained.memory.device)
+    return report.failed(name + ".arena", "the device does not tell what its memory went to");
+  const DeviceMemoryReport &memory = *trained.memory.device;
+  uint64_t planned = trained.memory.arenaBytes;
+  report.fact(name + "_memory", deviceMemoryJson(memory));
+  report.note("memory", deviceMemoryText(memory));
+  report.judge(trained.memory.measured.allocationsInStep == 0, name + ".no-allocation-in-a-step",
+               fmt::format("{} requests", trained.memory.measured.allocationsInStep));
+  if (!setup.whoElse.empty()) {
+    for (const char *check : {".arena", ".nvml-peak"})
+      report.skipped(name + check, fmt::format("{} on the GPU, whose memory would be counted, too",
+                                               setup.whoElse));
+    return;
+  }
+  report.judge(memory.driver.arena >= planned && memory.driver.arena < planned + kPages,
+               name + ".arena",
+               fmt::format("planned {}, the driver gave {}", sizeText(planned),
+                           sizeText(memory.driver.arena)),
+               {{"planned_bytes", planned}, {"driver_bytes", memory.driver.arena}});
   if (!memory.nvmlUsedPeakBytes)
-    return findings.skipped("nvml-peak", report.nvml ? report.nvml->reason : "NVML was not asked");
-  uint64_t least = memory.driver.usedBefore.value_or(0) + memory.driver.arena;
-  findings.judge(*memory.nvmlUsedPeakBytes >= least, "nvml-peak",
-                 fmt::format("{} at most, of which {} were there before; remainder {} bytes",
-                             sizeText(*memory.nvmlUsedPeakBytes),
-                             sizeText(memory.driver.usedBefore.value_or(0)),
-                             memory.remainderBytes()),
-                 {{"nvml_bytes", *memory.nvmlUsedPeakBytes}});
+    return report.skipped(name + ".nvml-peak",
+                          trained.nvml ? trained.nvml->reason : "NVML was not asked");
+  uint64_t before = memory.beforeBytes().value_or(0), least = before + memory.driver.arena;
+  report.judge(*memory.nvmlUsedPeakBytes >= least, name + ".nvml-peak",
+               fmt::format("{} at most, of which {} were there before; remainder {} bytes",
+                           sizeText(*memory.nvmlUsedPeakBytes), sizeText(before),
+                           memory.remainderBytes()),
+               {{"nvml_bytes", *memory.nvmlUsedPeakBytes}});
 }
 
-void judgeTime(const TrainingReport &report, double predicted, Findings &findings) {
-  double measured = report.stepMedian();
-  findings.fact("step_seconds", {{"median", measured}, {"predicted", predicted}});
-  findings.note(
+void tellTime(const std::string &name, const TrainingReport &trained, double predicted,
+              CaseReporter &report) {
+  double measured = trained.stepMedian();
+  report.fact(name + "_step_seconds", {{"median", measured}, {"predicted", predicted}});
+  report.note(
       "seconds of a step",
       fmt::format("{:.3g} measured, {:.3g} by the roofline of the target", measured, predicted));
 }
 
-} // namespace
-
-void testTraining(const SelfTestSetup &setup, Findings &findings) {
-  findings.section("training", "a short training, its memory and its time");
-  const SelfTestNetwork &network = setup.networks.front();
-  uint64_t steps = setup.quick ? 4 : 20;
-  auto train = [&](gc::CompileOptions options, const std::string &device, TrainingReport &report,
-                   double *predicted) -> Status {
+/// On one batch with Adam: the cpu device and the GPU.
+void train(const SelfTestSetup &setup, const SelfTestNetwork &network, const std::string &name,
+           const std::string &library, CaseReporter &report) {
+  auto trainOn = [&](const std::string &device, gc::CompileOptions options, TrainingReport &trained,
+                     double *predicted) -> Status {
     options.optimizer.name = "adam";
+    report.doing("compiling for " + device);
     Result<PlanFile> plan = compileNetwork(network, options, predicted);
     if (!plan)
       return plan.error();
-    TrainOptions training = setup.trainOptions(device, steps);
+    TrainOptions training = setup.trainOptions(device, setup.quick ? 4 : 20);
     training.schedule.limit = static_cast<uint64_t>((*plan)->batch()); // the same batch every time
-    Status done = trainPlan(*plan, training, report);
-    if (report.interrupted)
-      endByInterrupt(interruptSignal());
-    return done;
+    report.doing("training on " + device);
+    return trainPlan(*plan, training, trained);
   };
-  TrainingReport cpu, report;
+  TrainingReport cpu, trained;
   double predicted = 0;
-  if (Status done = train(setup.cpuOptions(), "cpu", cpu, nullptr); !done)
-    return findings.failed(network.name + ".cpu", done.error().message);
-  std::string library = setup.whyNoLibrary.empty() ? "auto" : "none";
-  if (Status done = train(setup.cudaOptions(library), setup.device, report, &predicted); !done)
-    return findings.failed(network.name, done.error().message);
-  judgeLoss(report, cpu, findings);
-  judgeMemory(report, findings);
-  judgeTime(report, predicted, findings);
+  if (Status done = trainOn("cpu", setup.cpuOptions(), cpu, nullptr); !done)
+    return report.failed(name + ".cpu", done.error().message);
+  if (Status done = trainOn(setup.device, setup.cudaOptions(library), trained, &predicted); !done)
+    return report.failed(name, done.error().message);
+  judgeLoss(name, trained, cpu, report);
+  judgeMemory(setup, name, trained, report);
+  tellTime(name, trained, predicted, report);
+}
+
+} // namespace
+
+void testTraining(const SelfTestSetup &setup, CaseRunner &cases) {
+  cases.findings.section("training", "a short training, its memory and its time");
+  // The last of the quick ones is the smallest.
+  const SelfTestNetwork &network = setup.quick ? setup.networks.back() : setup.networks.front();
+  cases.run("generated",
+            [&](CaseReporter &report) { train(setup, network, "generated", "none", report); });
+  if (!setup.whyNoLibrary.empty())
+    return cases.findings.skipped("cudnn", setup.whyNoLibrary);
+  cases.run("cudnn",
+            [&](CaseReporter &report) { train(setup, network, "cudnn", "cudnn", report); });
 }

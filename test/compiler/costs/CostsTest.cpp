@@ -238,7 +238,7 @@ TEST_F(Costs, CalibrationFindsTheRatesBehindAProfile) {
     total += 2 * commands[i]->seconds_predicted();
   }
   write(profile.dump());
-  Calibration calibration = calibrate({{text, {path, path}}}, 2);
+  Calibration calibration = calibrate({{text, {path, path}}}, options());
   ASSERT_EQ(calibration.error, "");
   ASSERT_EQ(calibration.fits.size(), 1u);
   EXPECT_EQ(calibration.fits[0].model, "convnet");

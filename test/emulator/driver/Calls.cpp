@@ -133,9 +133,13 @@ bool parseInjection(std::string_view text, Injection &injection) {
   size_t colon = text.find(':'), equals = text.find('=');
   if (colon == std::string_view::npos || equals == std::string_view::npos || equals < colon)
     return false;
+  std::string_view result = text.substr(equals + 1);
+  if (result == "hang" || result == "crash")
+    injection.kind = result == "hang" ? Injection::Kind::Hang : Injection::Kind::Crash;
   return parseCall(text.substr(0, colon), injection.call) &&
          parseNumber(text.substr(colon + 1, equals - colon - 1), injection.number) &&
-         injection.number > 0 && parseResult(text.substr(equals + 1), injection.result);
+         injection.number > 0 &&
+         (injection.kind != Injection::Kind::Fail || parseResult(result, injection.result));
 }
 
 } // namespace gc::emulator

@@ -41,17 +41,20 @@ const char *resultText(CUresult result);
 // Whether the driver answers every later call with it too.
 bool isSticky(CUresult result);
 
-// The `number`-th call (from 1) of `call` fails with `result`.
+// The `number`-th call (from 1) of `call` fails with `result`, or never returns.
 struct Injection {
+  enum class Kind { Fail, Hang, Crash };
   Call call;
   uint64_t number;
-  CUresult result;
+  CUresult result = CUDA_SUCCESS;
+  Kind kind = Kind::Fail;
 };
 
 // All of `text` as a decimal number.
 bool parseNumber(std::string_view text, uint64_t &number);
 
-// Reads CALL:N=RESULT; CALL with or without version suffix, RESULT a name or a number.
+// Reads CALL:N=RESULT; CALL with or without version suffix, RESULT a name or a number, or the words
+// hang and crash.
 bool parseInjection(std::string_view text, Injection &injection);
 
 } // namespace gc::emulator

@@ -1,6 +1,7 @@
 // Devices, their properties and their primary contexts; errors by name.
 #include "test/emulator/driver/Driver.h"
 
+#include <cstdio>
 #include <cstring>
 
 namespace gc::emulator {
@@ -174,6 +175,21 @@ GC_EXPORT CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device) {
     // "gc-emulated-gpu" and the ordinal.
     std::memcpy(uuid->bytes, "gc-emulated-gpu", 16);
     uuid->bytes[15] = char(device);
+    // A part of a partitioned GPU has a UUID of its own.
+    if (driver.settings.isPartition && device == 0)
+      std::memcpy(uuid->bytes, "gc-emulated-mig", 15);
+    return CUDA_SUCCESS;
+  });
+}
+
+GC_EXPORT CUresult cuDeviceGetPCIBusId(char *id, int length, CUdevice device) {
+  return Driver::enter(Call::cuDeviceGetPCIBusId, Needs::Initialised, [&](Driver &driver) {
+    if (!id || length < 13)
+      return CUDA_ERROR_INVALID_VALUE;
+    if (!driver.device(device))
+      return CUDA_ERROR_INVALID_DEVICE;
+    std::snprintf(id, size_t(length), "%04x:%02x:00.0", driver.settings.pciDomain,
+                  unsigned(device) + 1);
     return CUDA_SUCCESS;
   });
 }

@@ -19,6 +19,28 @@ TEST_F(DeviceTest, NothingBeforeInit) {
   EXPECT_EQ(driver.cuInit(1), CUDA_ERROR_INVALID_VALUE);
 }
 
+TEST_F(DeviceTest, SharedPartitionedAndFarAway) {
+  setEnvironment("GC_EMULATOR_OTHERS", "Xorg:300MiB,other:1MiB");
+  setEnvironment("GC_EMULATOR_MIG", "1");
+  setEnvironment("GC_EMULATOR_PCI_DOMAIN", "2");
+  setEnvironment("GC_EMULATOR_MEMORY", "512MiB");
+  LoadedDriver &driver = load();
+  ASSERT_EQ(driver.cuInit(0), CUDA_SUCCESS);
+  CUuuid uuid;
+  EXPECT_EQ(driver.cuDeviceGetUuid(&uuid, 0), CUDA_SUCCESS);
+  EXPECT_EQ(std::string(uuid.bytes, 15), "gc-emulated-mig");
+  char bus[16];
+  EXPECT_EQ(driver.cuDeviceGetPCIBusId(bus, sizeof bus, 0), CUDA_SUCCESS);
+  EXPECT_STREQ(bus, "0002:01:00.0");
+  CUcontext context = nullptr;
+  ASSERT_EQ(driver.cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
+  ASSERT_EQ(driver.cuCtxSetCurrent(context), CUDA_SUCCESS);
+  size_t free = 0, total = 0;
+  EXPECT_EQ(driver.cuMemGetInfo(&free, &total), CUDA_SUCCESS);
+  EXPECT_EQ(free, size_t(512 - 301 - 96) << 20);
+  EXPECT_EQ(driver.cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
+}
+
 TEST_F(DeviceTest, Properties) {
   setEnvironment("GC_EMULATOR_DEVICES", "2");
   setEnvironment("GC_EMULATOR_SM", "8.6");
@@ -40,6 +62,9 @@ TEST_F(DeviceTest, Properties) {
   EXPECT_EQ(driver.cuDeviceGetUuid(&first, 0), CUDA_SUCCESS);
   EXPECT_EQ(driver.cuDeviceGetUuid(&second, 1), CUDA_SUCCESS);
   EXPECT_NE(first.bytes[15], second.bytes[15]);
+  EXPECT_EQ(driver.cuDeviceGetPCIBusId(name, sizeof name, 1), CUDA_SUCCESS);
+  EXPECT_STREQ(name, "0000:02:00.0");
+  EXPECT_EQ(driver.cuDeviceGetPCIBusId(cut, sizeof cut, 1), CUDA_ERROR_INVALID_VALUE);
   size_t total = 0;
   EXPECT_EQ(driver.cuDeviceTotalMem(&total, 0), CUDA_SUCCESS);
   EXPECT_EQ(total, size_t(512) << 20);

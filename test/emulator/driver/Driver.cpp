@@ -1,5 +1,8 @@
 #include "test/emulator/driver/Driver.h"
 
+#include <csignal>
+#include <unistd.h>
+
 namespace gc::emulator {
 namespace {
 
@@ -10,7 +13,7 @@ thread_local Device *currentDevice = nullptr;
 } // namespace
 
 uint64_t Device::used(uint64_t bytes) const {
-  return (retained ? contextBytes : 0) + moduleBytes + memory.charged(bytes);
+  return ofOthers + (retained ? contextBytes : 0) + moduleBytes + memory.charged(bytes);
 }
 
 Driver &Driver::get() {
@@ -23,6 +26,8 @@ Driver::Driver() : wrongSettings(readSettings(settings)), queue(settings) {
   for (int ordinal = 0; ordinal < settings.devices; ++ordinal)
     devices.push_back(
         std::make_unique<Device>(ordinal, [this](Epoch epoch) { return queue.nameOf(epoch); }));
+  if (!devices.empty())
+    devices.front()->ofOthers = settings.memoryOfOthers;
 }
 
 std::string Driver::origin() const {
@@ -37,8 +42,14 @@ CUresult Driver::admit(Call call, Needs needs) {
   failed = CUDA_SUCCESS;
   uint64_t number = ++counts[size_t(call)];
   for (const Injection &injection : settings.injections)
-    if (injection.call == call && injection.number == number)
+    if (injection.call == call && injection.number == number) {
+      if (injection.kind == Injection::Kind::Hang)
+        while (true)
+          ::pause();
+      if (injection.kind == Injection::Kind::Crash)
+        ::raise(SIGSEGV);
       failed = settle(injection.result);
+    }
   if (needs == Needs::Nothing)
     return failed;
   if (!failing())

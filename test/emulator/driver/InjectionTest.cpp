@@ -34,6 +34,7 @@ protected:
     note(driver.cuDeviceGet(&device, 0));
     note(driver.cuDeviceGetName(name, sizeof name, 0));
     note(driver.cuDeviceGetUuid(&uuid, 0));
+    note(driver.cuDeviceGetPCIBusId(name, sizeof name, 0));
     note(driver.cuDeviceGetAttribute(&number, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 0));
     note(driver.cuDeviceTotalMem(&total, 0));
     note(driver.cuDevicePrimaryCtxRetain(&context, 0));

@@ -127,6 +127,16 @@ CUresult loadPtx(Driver &driver, const char *text, std::shared_ptr<Module> &modu
   return result;
 }
 
+// Takes the memory of a module's code off the device, once. False where there is too little.
+bool loadCode(Driver &driver, Module &module) {
+  if (module.charged)
+    return true;
+  if (module.device->used() + module.bytes > driver.settings.memory)
+    return false;
+  module.device->moduleBytes += module.bytes;
+  return module.charged = true;
+}
+
 // What cuLaunchKernel refuses at once. Empty where it does not.
 std::string checkLaunch(Driver &driver, const Function &function, const ptx::Launch &launch) {
   const ptx::KernelInfo &kernel = *function.kernel;
@@ -247,7 +257,8 @@ GC_EXPORT CUresult cuModuleLoadDataEx(CUmodule *handle, const void *image, unsig
         report(driver.origin() + ": " + problem);
       return result;
     }
-    driver.current()->moduleBytes += module->bytes;
+    if (!driver.settings.loadsLazily)
+      loadCode(driver, *module);
     *handle = driver.modules.add(std::move(module));
     return CUDA_SUCCESS;
   });
@@ -262,7 +273,7 @@ GC_EXPORT CUresult cuModuleUnload(CUmodule handle) {
       return result;
     for (uint64_t address : module->variables)
       module->device->memory.free(address);
-    module->device->moduleBytes -= module->bytes;
+    module->device->moduleBytes -= module->charged ? module->bytes : 0;
     module->loaded = false;
     driver.functions.removeIf([&](const Function &function) { return function.module == module; });
     driver.modules.remove(handle);
@@ -355,6 +366,8 @@ GC_EXPORT CUresult cuLaunchKernel(CUfunction handle, unsigned gridX, unsigned gr
         uint32_t(driver.attribute(function->maximumDynamicShared > 48 * 1024
                                       ? CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
                                       : CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK));
+    if (driver.settings.watchdog)
+      launch.limits.warpInstructions = driver.settings.watchdog;
     std::string problem =
         extra ? "the parameter 'extra' is not emulated" : checkLaunch(driver, *function, launch);
     std::vector<std::byte> bytes;
@@ -364,6 +377,8 @@ GC_EXPORT CUresult cuLaunchKernel(CUfunction handle, unsigned gridX, unsigned gr
       report(driver.origin() + ", kernel " + function->kernel->name + ": " + problem);
       return CUDA_ERROR_INVALID_VALUE;
     }
+    if (!loadCode(driver, *function->module))
+      return CUDA_ERROR_OUT_OF_MEMORY;
     return submit(driver, *stream, launchWork(driver, *function, launch, std::move(bytes)));
   });
 }

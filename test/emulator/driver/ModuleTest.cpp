@@ -33,6 +33,38 @@ TEST_F(ModuleTest, SumsInSharedMemory) {
   EXPECT_EQ(download(out, 2), (std::vector<float>{32640, 98176})); // 255 * 128, + 256 * 256
 }
 
+// A module of one page: what the device has less of after loading it, and after running it.
+struct CodeTest : DriverTest {
+  std::pair<size_t, size_t> pagesWith(const char *loading) {
+    setEnvironment("CUDA_MODULE_LOADING", loading);
+    LoadedDriver &driver = start();
+    auto pages = [&] {
+      size_t free = 0, total = 0;
+      EXPECT_EQ(driver.cuMemGetInfo(&free, &total), CUDA_SUCCESS);
+      return (total - free) >> 21;
+    };
+    CUdeviceptr x = upload(std::vector<float>(100));
+    size_t before = pages();
+    CUfunction add = loadKernel(vectorAdd, "add");
+    size_t loaded = pages() - before;
+    EXPECT_EQ(launch(add, 1, 32, 0, stream, x, x, x, 1u), CUDA_SUCCESS);
+    return {loaded, pages() - before};
+  }
+};
+TEST_F(CodeTest, IsLoadedWhenItFirstRuns) {
+  EXPECT_EQ(pagesWith("LAZY"), std::pair(size_t(0), size_t(1)));
+}
+TEST_F(CodeTest, IsLoadedAtOnce) { EXPECT_EQ(pagesWith("EAGER"), std::pair(size_t(1), size_t(1))); }
+
+TEST_F(ModuleTest, TheWatchdogEndsLongKernels) {
+  setEnvironment("GC_EMULATOR_WATCHDOG", "3");
+  LoadedDriver &driver = start();
+  CUfunction add = loadKernel(vectorAdd, "add");
+  CUdeviceptr x = upload(std::vector<float>(100));
+  ASSERT_EQ(launch(add, 1, 32, 0, stream, x, x, x, 1u), CUDA_SUCCESS);
+  EXPECT_EQ(driver.cuStreamSynchronize(stream), CUDA_ERROR_LAUNCH_TIMEOUT);
+}
+
 // Each mistake of a kernel, the driver's answer, and what the log says.
 TEST_F(ModuleTest, KernelOutOfBounds) {
   LoadedDriver &driver = start();

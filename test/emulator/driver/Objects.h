@@ -26,8 +26,11 @@ struct Device {
   unsigned retained = 0;
   // Kernels take memory too.
   uint64_t moduleBytes = 0;
+  // What other processes hold.
+  uint64_t ofOthers = 0;
 
-  // What the context, the kernels and the allocations take, with one more allocation of `bytes`.
+  // What others, the context, the kernels and the allocations take, with one more allocation of
+  // `bytes`.
   uint64_t used(uint64_t bytes = 0) const;
 };
 
@@ -88,6 +91,8 @@ struct Module : Object {
   std::unique_ptr<ptx::Module> program;
   std::vector<uint64_t> variables;
   uint64_t bytes = 0;
+  // Whether `bytes` are taken off the device: lazily, when a kernel of it first runs.
+  bool charged = false;
   // Work that was queued before keeps the module alive, but may not run any more.
   bool loaded = true;
 };

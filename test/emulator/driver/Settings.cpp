@@ -51,6 +51,28 @@ bool parseDriver(std::string_view text, Settings &settings) {
   return true;
 }
 
+// NAME:BYTES,...; the names are for NVML.
+bool parseOthers(std::string_view text, Settings &settings) {
+  while (!text.empty()) {
+    size_t comma = text.find(','), colon = text.find(':');
+    uint64_t bytes = 0;
+    if (colon == 0 || colon >= comma || colon == std::string_view::npos ||
+        !parseBytes(text.substr(0, comma).substr(colon + 1), bytes))
+      return false;
+    settings.memoryOfOthers += bytes;
+    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+  }
+  return true;
+}
+
+bool parseDomain(std::string_view text, Settings &settings) {
+  uint64_t number = 0;
+  if (!parseNumber(text, number) || number > 0xffff)
+    return false;
+  settings.pciDomain = unsigned(number);
+  return true;
+}
+
 bool parseOrder(std::string_view text, Settings &settings) {
   if (text == "first" || text == "last") {
     settings.order = text == "first" ? Order::First : Order::Last;
@@ -85,8 +107,24 @@ constexpr Variable variables[] = {
     {"GC_EMULATOR_MEMORY",
      [](std::string_view text, Settings &s) { return parseBytes(text, s.memory); },
      "bytes, or a number with KiB, MiB or GiB"},
+    {"GC_EMULATOR_OTHERS", parseOthers, "NAME:BYTES of other processes, separated by commas"},
+    {"GC_EMULATOR_WATCHDOG",
+     [](std::string_view text, Settings &s) {
+       return parseNumber(text, s.watchdog) && s.watchdog > 0;
+     },
+     "a number of warp instructions"},
+    {"GC_EMULATOR_PCI_DOMAIN", parseDomain, "a number up to 65535"},
+    {"GC_EMULATOR_MIG",
+     [](std::string_view text, Settings &s) { return s.isPartition = text == "1"; }, "1"},
+    {"CUDA_MODULE_LOADING",
+     [](std::string_view text, Settings &s) {
+       s.loadsLazily = text != "EAGER";
+       return true; // as a driver does: what it does not know is the default
+     },
+     "EAGER or LAZY"},
     {"GC_EMULATOR_ORDER", parseOrder, "first, last or random:SEED"},
-    {"GC_EMULATOR_FAIL", parseInjections, "CALL:N=RESULT, several separated by commas"},
+    {"GC_EMULATOR_FAIL", parseInjections,
+     "CALL:N=RESULT (or hang, or crash), several separated by commas"},
     {"GC_EMULATOR_CALLS",
      [](std::string_view text, Settings &s) { return !(s.callsFile = text).empty(); }, "a file"},
     {"GC_EMULATOR_LEAKS",

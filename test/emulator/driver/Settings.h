@@ -19,6 +19,11 @@ struct Settings {
   int minor = 9;
   int driver = 13000; // the newest CUDA that it serves
   uint64_t memory = uint64_t(2) << 30;
+  uint64_t memoryOfOthers = 0; // of the first device
+  uint64_t watchdog = 0;       // instructions of warps that a launch may have; 0: plenty
+  unsigned pciDomain = 0;
+  bool isPartition = false; // the first device is a part of a partitioned GPU (MIG)
+  bool loadsLazily = true;  // a kernel's code takes memory when it first runs
   Order order = Order::Last;
   uint64_t seed = 0;
   std::vector<Injection> injections;

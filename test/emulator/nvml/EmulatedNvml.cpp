@@ -43,6 +43,13 @@ struct State {
   std::map<std::string, uint64_t, std::less<>> calls;
   unsigned devices = 1;
   std::string process; // how this process is listed
+  struct Other {
+    std::string name;
+    uint64_t bytes = 0;
+  };
+  std::vector<Other> others; // on the driver's first device
+  unsigned pciDomain = 0;
+  bool isPartition = false; // the driver's first device is a part of a partitioned GPU
   nvmlDevice_st handles[kMostDevices];
 };
 State state;
@@ -56,6 +63,25 @@ State state;
 template <class T> bool parse(std::string_view text, T &value) {
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size();
+}
+
+uint64_t bytesOf(const char *variable, const std::string &value) {
+  std::string_view text = value;
+  unsigned shift = 0;
+  for (auto [suffix, power] : {std::pair("KiB", 10u), {"MiB", 20u}, {"GiB", 30u}})
+    if (text.ends_with(suffix)) {
+      text.remove_suffix(3);
+      shift = power;
+    }
+  uint64_t bytes = 0;
+  if (!parse(text, bytes))
+    stop(std::string(variable) + "='" + value + "' is not a number of bytes, KiB, MiB or GiB");
+  return bytes << shift;
+}
+
+uint64_t bytesFrom(const char *variable, uint64_t otherwise) {
+  const char *value = std::getenv(variable);
+  return value ? bytesOf(variable, value) : otherwise;
 }
 
 const char *const functionNames[] = {
@@ -103,6 +129,21 @@ void readEnvironment() {
   state.process = text("GC_EMULATOR_NVML_PROCESS");
   if (!state.process.empty() && state.process != "hidden" && state.process != "unknown")
     stop("GC_EMULATOR_NVML_PROCESS should be hidden or unknown");
+  state.others.clear();
+  for (std::string_view others = text("GC_EMULATOR_OTHERS"); !others.empty();) {
+    std::string_view one = others.substr(0, others.find(','));
+    size_t colon = one.find(':');
+    if (colon == one.npos)
+      stop("GC_EMULATOR_OTHERS: '" + std::string(one) + "' is not NAME:BYTES");
+    state.others.push_back({std::string(one.substr(0, colon)),
+                            bytesOf("GC_EMULATOR_OTHERS", std::string(one.substr(colon + 1)))});
+    others = one.size() == others.size() ? "" : others.substr(one.size() + 1);
+  }
+  state.pciDomain = 0;
+  if (std::string_view domain = text("GC_EMULATOR_PCI_DOMAIN");
+      !domain.empty() && !parse(domain, state.pciDomain))
+    stop("GC_EMULATOR_PCI_DOMAIN should be a number");
+  state.isPartition = text("GC_EMULATOR_MIG") == "1";
   for (unsigned i = 0; i < kMostDevices; ++i)
     state.handles[i].index = i;
 }
@@ -138,31 +179,17 @@ int ordinalOf(unsigned index) { return static_cast<int>(state.devices - 1 - inde
 /// The emulated driver's; it is not asked, for its calls are counted and may be ordered to fail.
 std::string uuidOf(unsigned index) {
   unsigned char bytes[16] = "gc-emulated-gpu";
+  bool isPart = state.isPartition && ordinalOf(index) == 0;
+  if (isPart)
+    std::memcpy(bytes, "gc-emulated-mig", 15);
   bytes[15] = static_cast<unsigned char>(ordinalOf(index));
-  std::string text = "GPU-";
+  std::string text = isPart ? "MIG-" : "GPU-";
   for (int i = 0; i < 16; ++i) {
     char digits[3];
     std::snprintf(digits, sizeof digits, "%02x", bytes[i]);
     text += (i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "") + std::string(digits);
   }
   return text;
-}
-
-uint64_t bytesFrom(const char *variable, uint64_t otherwise) {
-  const char *value = std::getenv(variable);
-  if (!value)
-    return otherwise;
-  std::string_view text = value;
-  unsigned shift = 0;
-  for (auto [suffix, power] : {std::pair("KiB", 10u), {"MiB", 20u}, {"GiB", 30u}})
-    if (text.ends_with(suffix)) {
-      text.remove_suffix(3);
-      shift = power;
-    }
-  uint64_t bytes = 0;
-  if (!parse(text, bytes))
-    stop(std::string(variable) + "='" + value + "' is not a number of bytes, KiB, MiB or GiB");
-  return bytes << shift;
 }
 
 struct Usage {
@@ -286,9 +313,12 @@ nvmlReturn_t nvmlDeviceGetHandleByPciBusId_v2(const char *id, nvmlDevice_t *devi
   unsigned domain = 0, bus = 0, slot = 0, function = 0;
   bool whole = std::sscanf(id, "%x:%x:%x.%x", &domain, &bus, &slot, &function) == 4;
   bool domainless = !whole && std::sscanf(id, "%x:%x.%x", &bus, &slot, &function) == 3;
-  // Bus 1 is the driver's first device, and so on.
-  if ((whole || domainless) && (domainless || domain == 0) && bus >= 1 && bus <= state.devices &&
-      slot == 0 && function == 0)
+  // Bus 1 is the driver's first device, and so on. That of a part is the whole GPU's, which a user
+  // of the part may not see.
+  if (state.isPartition && bus == 1)
+    return NVML_ERROR_NO_PERMISSION;
+  if ((whole || domainless) && (domainless || domain == state.pciDomain) && bus >= 1 &&
+      bus <= state.devices && slot == 0 && function == 0)
     return handleFor(state.devices - bus, device);
   return NVML_ERROR_NOT_FOUND;
 }
@@ -322,6 +352,8 @@ nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory) 
 nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device, nvmlUtilization_t *rates) {
   GC_ENTER();
   need(__func__, rates, "rates");
+  if (state.isPartition && ordinalOf(check(__func__, device)) == 0)
+    return NVML_ERROR_NOT_SUPPORTED; // no part of a GPU has this
   check(__func__, device);
   *rates = {utilizationNow(), utilizationNow() / 2};
   return NVML_SUCCESS;
@@ -370,21 +402,52 @@ nvmlReturn_t nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned *milliwatts) 
   return NVML_SUCCESS;
 }
 
+// Nobody has these numbers.
+static constexpr unsigned kFirstOther = 0x7fffff00, kHidden = 0x7ffffffe;
+
 nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t device, unsigned *count,
                                                      nvmlProcessInfo_t *processes) {
   GC_ENTER();
   need(__func__, count, "count");
   Usage usage = usageOf(check(__func__, device));
   unsigned room = *count;
-  *count = 2;
-  if (room < 2)
+  *count = 1 + static_cast<unsigned>(state.others.size());
+  if (room < *count)
     return NVML_ERROR_INSUFFICIENT_SIZE;
   need(__func__, processes, "processes");
-  unsigned self = static_cast<unsigned>(::getpid());
-  // Somebody else's process, too; nobody has that number.
-  processes[0] = {0x7fffffff, 12345, ~0u, ~0u};
-  processes[1] = {state.process == "hidden" ? 0x7ffffffe : self,
-                  state.process == "unknown" ? kNotAvailable : usage.used, ~0u, ~0u};
+  uint64_t own = usage.used;
+  for (unsigned i = 0; i < state.others.size(); ++i) {
+    processes[i] = {kFirstOther + i, state.others[i].bytes, ~0u, ~0u};
+    own -= std::min(own, state.others[i].bytes);
+  }
+  processes[state.others.size()] = {state.process == "hidden" ? kHidden
+                                                              : static_cast<unsigned>(::getpid()),
+                                    state.process == "unknown" ? kNotAvailable : own, ~0u, ~0u};
+  return NVML_SUCCESS;
+}
+
+// The first of the others draws, too.
+nvmlReturn_t nvmlDeviceGetGraphicsRunningProcesses_v3(nvmlDevice_t device, unsigned *count,
+                                                      nvmlProcessInfo_t *processes) {
+  GC_ENTER();
+  need(__func__, count, "count");
+  check(__func__, device);
+  unsigned room = *count;
+  *count = state.others.empty() ? 0 : 1;
+  if (room < *count)
+    return NVML_ERROR_INSUFFICIENT_SIZE;
+  need(__func__, processes, "processes");
+  if (*count)
+    processes[0] = {kFirstOther, state.others[0].bytes, ~0u, ~0u};
+  return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlSystemGetProcessName(unsigned pid, char *name, unsigned length) {
+  GC_ENTER();
+  need(__func__, name, "name");
+  if (pid < kFirstOther || pid - kFirstOther >= state.others.size())
+    return NVML_ERROR_NOT_FOUND;
+  std::snprintf(name, length, "/usr/bin/%s", state.others[pid - kFirstOther].name.c_str());
   return NVML_SUCCESS;
 }
 

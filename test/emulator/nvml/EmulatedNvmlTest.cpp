@@ -110,6 +110,7 @@ TEST_F(Emulated, StopsOnWishesThatItDoesNotUnderstand) {
 }
 
 TEST_F(Emulated, SaysHowMuchRoomProcessesNeed) {
+  ::setenv("GC_EMULATOR_OTHERS", "other:1MiB", 1);
   nvmlDevice_t device = start();
   unsigned count = 1;
   nvmlProcessInfo_t processes[2];
@@ -117,6 +118,7 @@ TEST_F(Emulated, SaysHowMuchRoomProcessesNeed) {
             NVML_ERROR_INSUFFICIENT_SIZE);
   EXPECT_EQ(count, 2u);
   EXPECT_EQ(api.nvmlDeviceGetComputeRunningProcesses_v3(device, &count, processes), NVML_SUCCESS);
+  ::unsetenv("GC_EMULATOR_OTHERS");
 }
 
 TEST_F(Emulated, FollowsTheDriverThatIsLoaded) {

@@ -18,7 +18,7 @@ DeviceMemoryReport memory() {
   DeviceMemoryReport report;
   report.driver.total = 8192 * MiB;
   report.driver.usedWithContext = 350 * MiB;
-  report.driver.usedBefore = 100 * MiB;
+  report.driver.context = 250 * MiB;
   report.driver.libraries = 40 * MiB;
   report.driver.arena = 600 * MiB;
   report.driver.used = 995 * MiB;
@@ -72,7 +72,7 @@ TEST(DeviceMemory, AddsUp) {
 
 TEST(DeviceMemory, WithoutNvml) {
   DeviceMemoryReport report = memory();
-  report.driver.usedBefore.reset();
+  report.driver.context.reset();
   report.nvmlUsedPeakBytes.reset();
   EXPECT_EQ(
       deviceMemoryText(report),
@@ -83,6 +83,12 @@ TEST(DeviceMemory, WithoutNvml) {
   EXPECT_TRUE(out["context_bytes"].is_null());
   EXPECT_TRUE(out["nvml_used_peak_bytes"].is_null());
   EXPECT_EQ(out["before_and_context_bytes"], 350 * MiB);
+}
+
+TEST(DeviceMemory, TheContextIsNeverMoreThanWhatIsUsed) {
+  DeviceMemoryReport report = memory();
+  report.driver.context = 400 * MiB; // more than the driver counts in all
+  EXPECT_EQ(report.beforeBytes(), uint64_t(0));
 }
 
 TEST(DeviceMemory, OthersFreedMeanwhile) {

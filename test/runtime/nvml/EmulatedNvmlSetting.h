@@ -10,8 +10,9 @@
 #include <string>
 
 struct EmulatedNvmlSetting {
-  EmulatedNvmlSetting(const std::string &name, const std::string &value)
-      : variable("GC_EMULATOR_NVML_" + name) {
+  EmulatedNvmlSetting(const std::string &name, const std::string &value,
+                      const std::string &prefix = "GC_EMULATOR_NVML_")
+      : variable(prefix + name) {
     ::setenv(variable.c_str(), value.c_str(), 1);
   }
   ~EmulatedNvmlSetting() { ::unsetenv(variable.c_str()); }

@@ -1,6 +1,7 @@
 // NVML as the monitor uses it: what it reads, and what becomes of each call that fails or is
 // missing.
 #include "runtime/monitor/Monitor.h"
+#include "runtime/nvml/NvmlProcesses.h"
 #include "runtime/nvml/NvmlSampler.h"
 #include "test/runtime/io/TestFiles.h"
 #include "test/runtime/nvml/EmulatedNvmlSetting.h"
@@ -78,7 +79,8 @@ TEST(Nvml, SaysWhichDevicesThereAreWhereOursIsNotOne) {
   EXPECT_EQ(
       opened.error().message,
       "NVML does not find the device that trains: nvmlDeviceGetHandleByUUID: Not Found (6) for "
-      "GPU-no-such, nvmlDeviceGetHandleByPciBusId_v2: Not Found (6) for 0000:09:00.0; it has 2 "
+      "GPU-no-such, nvmlDeviceGetHandleByUUID: Not Found (6) for MIG-no-such, "
+      "nvmlDeviceGetHandleByPciBusId_v2: Not Found (6) for 0000:09:00.0; it has 2 "
       "devices (Emulated GPU 1, Emulated GPU 0)");
   EXPECT_EQ(openInitializations(), 0);
 }
@@ -90,6 +92,35 @@ TEST(Nvml, MemoryBeforeAnybodyUsesIt) {
   EXPECT_EQ(nvmlMemoryUsed(device, "libno-such-nvml.so.1"), std::nullopt);
   EmulatedNvmlSetting fail("FAIL", "nvmlDeviceGetMemoryInfo_v2:1=999");
   EXPECT_EQ(nvmlMemoryUsed(device, GC_EMULATED_NVML), std::nullopt);
+}
+
+TEST(Nvml, APartOfAPartitionedGpuHasAUuidOfItsOwn) {
+  EmulatedNvmlSetting part("MIG", "1", "GC_EMULATOR_"), memory("MEMORY", "5000");
+  // "gc-emulated-mig" as the driver tells it, and the bus of the whole GPU, which is not to be
+  // asked.
+  auto watched = sampler({"GPU-67632d65-6d75-6c61-7465-642d6d696700", "0000:01:00.0"});
+  EXPECT_EQ(value(watched->sample(), Quantity::MemoryUsed), 5000);
+  EXPECT_FALSE(NvmlSampler::open({"", "0000:01:00.0"}, GC_EMULATED_NVML).ok());
+}
+
+TEST(Nvml, OtherProcesses) {
+  EXPECT_TRUE(nvmlOtherProcesses(device, GC_EMULATED_NVML).empty());
+  EXPECT_TRUE(nvmlOtherProcesses(device, "libno-such-nvml.so.1").empty());
+  EmulatedNvmlSetting others("OTHERS", "small:1MiB,Xorg:300MiB,third:2MiB", "GC_EMULATOR_");
+  std::vector<GpuProcess> found = nvmlOtherProcesses(device, GC_EMULATED_NVML);
+  ASSERT_EQ(found.size(), 3u); // "small" draws, too, and is there once
+  EXPECT_EQ(found[0].name, "Xorg");
+  EXPECT_EQ(found[0].bytes, 300u << 20);
+  EXPECT_EQ(processesText(found),
+            "Xorg (pid " + std::to_string(found[0].pid) + ", 300.0 MiB) and 2 other processes");
+  // Names are not everybody's to see.
+  EmulatedNvmlSetting fail("FAIL", "nvmlSystemGetProcessName:*=4");
+  found = nvmlOtherProcesses(device, GC_EMULATED_NVML);
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_TRUE(processesText(found).starts_with("a process (pid "));
+  // In a container this process has another number there.
+  EmulatedNvmlSetting none("OTHERS", "", "GC_EMULATOR_"), hidden("PROCESS", "hidden");
+  EXPECT_TRUE(nvmlOtherProcesses(device, GC_EMULATED_NVML).empty());
 }
 
 TEST(Nvml, NoLibrary) {
@@ -126,6 +157,8 @@ TEST(Nvml, EachFunctionFailsInTurn) {
       {"nvmlDeviceGetClockInfo", {Quantity::Clock, Quantity::MemoryClock}},
       {"nvmlDeviceGetTemperature", {Quantity::Temperature}},
       {"nvmlDeviceGetComputeRunningProcesses_v3", {Quantity::ProcessMemory}},
+      {"nvmlDeviceGetGraphicsRunningProcesses_v3", {}},
+      {"nvmlSystemGetProcessName", {}},
   };
 #define GC_EXPECT_CASE(result, symbol, parameters)                                                 \
   EXPECT_TRUE(std::any_of(std::begin(cases), std::end(cases), [](const Case &c) {                  \

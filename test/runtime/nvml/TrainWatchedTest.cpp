@@ -26,7 +26,7 @@ struct WatchedExecutor final : SessionExecutor {
     MemoryMeasurement use = SessionExecutor::memoryUse();
     hal::DeviceMemory &device = use.device.emplace();
     device.total = 2048 * MiB;
-    device.usedBefore = 100 * MiB;
+    device.context = 200 * MiB;
     device.usedWithContext = 300 * MiB;
     device.libraries = 30 * MiB;
     device.arena = 150 * MiB;

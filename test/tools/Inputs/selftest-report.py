@@ -11,7 +11,7 @@ assert properties["compute_capability"] == "12.9"
 for attribute in ("multiprocessor_count", "max_shared_memory_per_block_optin", "l2_cache_size"):
     assert properties["attributes"][attribute] > 0, attribute
 sections = {section["name"]: section for section in report["sections"]}
-assert list(sections) == ["device", "conformance", "gradients", "ops", "training"]
+assert list(sections) == ["device", "conformance", "gradients", "ops", "training", "rates"]
 for section in sections.values():
     assert section["failed"] == 0 and section["passed"] > 0, section["name"]
     outcomes = [case["outcome"] for case in section["cases"]]
@@ -24,6 +24,14 @@ for case in sections["gradients"]["cases"]:
 for case in sections["ops"]["cases"]:
     for op in case.get("ops", []):
         assert op["error"] <= op["bound"] and op["microseconds"] > 0, op
-memory = sections["training"]["memory"]
-assert memory["arena_bytes"] > 0
-assert sections["training"]["step_seconds"]["predicted"] > 0
+memory = sections["training"]["generated_memory"]
+assert memory["arena_bytes"] > 0 and memory["context_bytes"] > 0 and memory["before_bytes"] == 0
+assert sections["training"]["generated_step_seconds"]["predicted"] > 0
+rates = {case["name"]: case for case in sections["rates"]["cases"]}
+kinds = rates["mnist.generated"]["kinds"]
+for kind in ("conv2d", "conv2d_grad_filter", "linear"):
+    assert kinds[kind]["flops_per_second"] > 0, kind
+assert rates["launches"]["launch_seconds"] > 0
+assert rates["copies"]["to_device_bytes_per_second"] > 0
+assert all(value > 0 for value in report["roofline"].values())
+assert report["next_steps"] == []
