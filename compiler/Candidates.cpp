@@ -42,6 +42,16 @@ bool Candidates::add(int64_t parts) {
   return !isScarce() || !target->canBeLean() || addModule(parts, /*lean=*/true);
 }
 
+// What was not measured, by what the target knows of an op's commands.
+static void predictSeconds(ModuleOp module, Target &target, bool lean) {
+  Builder builder(module.getContext());
+  for (auto function : module.getOps<func::FuncOp>())
+    for (Operation &op : function.getBody().front().without_terminator())
+      if (!op.hasAttr("gc.seconds"))
+        if (std::optional<double> seconds = target.seconds(&op, lean))
+          op.setAttr("gc.seconds", builder.getF64FloatAttr(*seconds));
+}
+
 bool Candidates::addModule(int64_t parts, bool lean) {
   OwningOpRef<ModuleOp> module = model.clone();
   CompileOptions own = options;
@@ -59,6 +69,7 @@ bool Candidates::addModule(int64_t parts, bool lean) {
   error = setCosts(*module, options.costs, {parts, options.device == "cpu" ? options.threads : 0});
   if (!error.empty())
     return false;
+  predictSeconds(*module, *target, lean);
   addCandidates(*module, *train, parts, lean, isScarce(), memory, all);
   modules.push_back(std::move(module));
   return true;

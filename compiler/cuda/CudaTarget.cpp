@@ -1,5 +1,7 @@
 //===- CudaTarget.cpp - gc ops as commands for CUDA -----------------------===//
 #include "compiler/cuda/CudaTarget.h"
+#include "compiler/cuda/DeviceRates.h"
+#include "compiler/cuda/OpTimes.h"
 #include "compiler/cuda/StoreKernels.h"
 #include "compiler/target/CommandWriter.h"
 #include "compiler/target/Products.h"
@@ -14,7 +16,7 @@ CudaTarget::CudaTarget(MLIRContext *context, DeviceModel device,
                        std::unique_ptr<LibraryPlanner> planner, std::string whyNoLibrary,
                        int threads)
     : device(std::move(device)), library(std::move(planner), std::move(whyNoLibrary)),
-      emitter(context), threads(threads) {}
+      emitter(context, gridDeviceOf(this->device)), threads(threads) {}
 
 //===----------------------------------------------------------------------===//
 // Workspaces
@@ -31,7 +33,7 @@ FailureOr<int64_t> CudaTarget::workspaceBytes(Operation *op, bool lean) {
   FailureOr<int64_t> twin = emitter.workspaceBytes(op);
   if (failed(twin))
     return failure();
-  int64_t sums = call->needsBiasGradient ? emitter.biasGradientWorkspace(op) : 0;
+  int64_t sums = call->needsBiasGradient ? emitter.biasGradientNeeds(op).workspaceBytes : 0;
   return std::max({call->plan.workspaceBytes, sums, *twin});
 }
 
@@ -225,14 +227,14 @@ Roofline rooflineOf(const DeviceModel &device) {
   auto set = [&](Resource resource, double rate) {
     roofline.perSecond[static_cast<size_t>(resource)] = rate;
   };
-  set(Resource::Start, 4e5); // launches in a second, as nodes of a graph that run one by one
-  set(Resource::ConvForward, 0.6 * flops);
+  set(Resource::Start, launchesPerSecond);
+  set(Resource::ConvForward, productFlopsShare * flops);
   set(Resource::ConvData, 0.55 * flops);
   set(Resource::ConvWeights, 0.5 * flops);
   set(Resource::ConvWeightsStrided, 0.5 * flops);
   set(Resource::MatMul, 0.65 * flops);
   set(Resource::Attention, 0.35 * flops);
-  set(Resource::ProductBytes, 0.8 * bytes);
+  set(Resource::ProductBytes, productBytesShare * bytes);
   set(Resource::StreamBytes, 0.85 * bytes);
   set(Resource::RowBytes, 0.7 * bytes);
   set(Resource::Arithmetic, 0.3 * flops);
@@ -244,5 +246,14 @@ Roofline rooflineOf(const DeviceModel &device) {
 std::optional<double> CudaTarget::inputBytesPerSecond() const { return 16e9; }
 
 std::optional<Roofline> CudaTarget::roofline() const { return rooflineOf(device); }
+
+std::optional<double> CudaTarget::seconds(Operation *op, bool lean) {
+  if (isNothing(op) || !knowsCommandsOf(op) || library.find(op, lean))
+    return std::nullopt;
+  FailureOr<OpNeeds> needs = emitter.needs(op);
+  if (failed(needs))
+    return std::nullopt;
+  return secondsOf(generatedWork(op, needs->costs), Roofline::of(op));
+}
 
 } // namespace gc::cuda

@@ -29,6 +29,7 @@ public:
   bool canBeLean() const override { return library.isThere(); }
   std::optional<double> inputBytesPerSecond() const override;
   std::optional<Roofline> roofline() const override;
+  std::optional<double> seconds(mlir::Operation *op, bool lean) override;
 
 private:
   struct Use { // how the plan uses a kernel

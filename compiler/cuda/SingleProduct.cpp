@@ -1,5 +1,6 @@
 //===- SingleProduct.cpp - A product outside of any model -----------------===//
 #include "compiler/cuda/SingleProduct.h"
+#include "compiler/cuda/DeviceRates.h"
 #include "compiler/cuda/StoreKernels.h"
 #include "compiler/cuda/grids/GridEmitter.h"
 #include "compiler/cuda/grids/ProductKernel.h"
@@ -53,9 +54,9 @@ void add(GpuKernels &kernels, const plan::ConvolutionT &c) {
                   maybe(kernels, c.residual, outputs)});
 }
 
-int64_t measure(const auto &command) {
+int64_t measure(const auto &command, const DeviceModel &device) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
-  KernelModule none;
+  KernelModule none(gridDeviceOf(device));
   GpuKernels kernels(&context, "product", none);
   add(kernels, command);
   return kernels.workspaceBytes;
@@ -71,7 +72,7 @@ CompiledProduct compile(const auto &command, const DeviceModel &device) {
     result.error += (result.error.empty() ? "" : "\n") + diagnostic.str();
     return success();
   });
-  KernelModule built;
+  KernelModule built(gridDeviceOf(device));
   OwningOpRef<ModuleOp> module = makeKernelModule(&context, built);
   GpuKernels kernels(&context, "product", built);
   add(kernels, command);
@@ -96,8 +97,12 @@ CompiledProduct compile(const auto &command, const DeviceModel &device) {
 
 } // namespace
 
-int64_t workspaceBytes(const plan::MatMulT &product) { return measure(product); }
-int64_t workspaceBytes(const plan::ConvolutionT &convolution) { return measure(convolution); }
+int64_t workspaceBytes(const plan::MatMulT &product, const DeviceModel &device) {
+  return measure(product, device);
+}
+int64_t workspaceBytes(const plan::ConvolutionT &convolution, const DeviceModel &device) {
+  return measure(convolution, device);
+}
 
 CompiledProduct compileProduct(const plan::MatMulT &product, const DeviceModel &device) {
   return compile(product, device);

@@ -14,10 +14,10 @@
 
 namespace gc::cuda {
 
-/// Bytes of scratch; where there are any, `workspace` must name a buffer of that size when the
-/// product is compiled.
-int64_t workspaceBytes(const plan::MatMulT &product);
-int64_t workspaceBytes(const plan::ConvolutionT &convolution);
+/// Bytes of scratch on such a GPU; where there are any, `workspace` must name a buffer of that size
+/// when the product is compiled.
+int64_t workspaceBytes(const plan::MatMulT &product, const DeviceModel &device);
+int64_t workspaceBytes(const plan::ConvolutionT &convolution, const DeviceModel &device);
 
 struct CompiledProduct {
   plan::KernelsT kernels;              // PTX alone

@@ -59,6 +59,10 @@ public:
 
   /// How fast it is, where that is not the default.
   virtual std::optional<Roofline> roofline() const { return std::nullopt; }
+
+  /// What the op's commands take by the roofline of the module around it, where the target knows
+  /// more of them than the op says; an op is sized before.
+  virtual std::optional<double> seconds(mlir::Operation *, bool /*lean*/) { return std::nullopt; }
 };
 
 /// Whether an op should add to its accumulators itself: compares its scratch when it does with its

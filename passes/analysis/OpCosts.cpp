@@ -101,15 +101,17 @@ Amounts workOf(Operation *op) {
   return work;
 }
 
-double OpCosts::seconds(Operation *op) const {
-  if (auto measured = op->getAttrOfType<FloatAttr>("gc.seconds"))
-    return measured.getValueAsDouble();
-  Roofline roofline = Roofline::of(op);
-  Amounts work = workOf(op);
+double secondsOf(const Amounts &work, const Roofline &roofline) {
   double seconds = 0;
   for (size_t i = 0; i < resourceCount; ++i)
     seconds += work[i] / roofline.perSecond[i];
   return seconds;
+}
+
+double OpCosts::seconds(Operation *op) const {
+  if (auto known = op->getAttrOfType<FloatAttr>("gc.seconds"))
+    return known.getValueAsDouble();
+  return secondsOf(workOf(op), Roofline::of(op));
 }
 
 } // namespace gc

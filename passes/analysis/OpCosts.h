@@ -51,8 +51,12 @@ llvm::LogicalResult requireCosts(mlir::ModuleOp module);
 /// little of loading and computing, and the sum fits measurements better.
 Amounts workOf(mlir::Operation *op);
 
-/// Seconds of an op: its attribute `gc.seconds` where it was measured, else by the roofline. Both
-/// are set by setCosts in `compiler/Costs.h`; clones inherit them.
+/// What that takes on a machine of these rates.
+double secondsOf(const Amounts &work, const Roofline &roofline);
+
+/// Seconds of an op: its attribute `gc.seconds` where it was measured (set by setCosts in
+/// `compiler/Costs.h`) or its target knows more of it than it says itself (Target::seconds), else
+/// by the roofline. Clones inherit them.
 class OpCosts {
 public:
   double seconds(mlir::Operation *op) const;

@@ -12,7 +12,8 @@ void CudaLowering::target(SmallPlan &plan) const {
 
 /// Takes the place of the command in the plan.
 static Status lower(SmallPlan &plan, auto &command, const gc::cuda::DeviceModel &model) {
-  command.workspace = plan.workspace(static_cast<uint64_t>(gc::cuda::workspaceBytes(command)));
+  command.workspace =
+      plan.workspace(static_cast<uint64_t>(gc::cuda::workspaceBytes(command, model)));
   gc::cuda::CompiledProduct product = gc::cuda::compileProduct(command, model);
   if (!product.error.empty())
     return runFailed(product.error);

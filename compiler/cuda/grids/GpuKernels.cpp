@@ -19,10 +19,8 @@ void GpuKernels::add(StringRef suffix, ArrayRef<BufferUse> uses, Extent grid, Ex
   for (const BufferUse &use : uses)
     if (use.buffer == workspace)
       workspaceBytes = std::max(workspaceBytes, use.bytes());
-  if (!built.module || grid.count() == 0)
+  if (grid.count() == 0)
     return;
-
-  OpBuilder builder = OpBuilder::atBlockEnd(built.kernels.getBody());
   auto arguments = argumentsOf(uses);
   KernelLaunch launch;
   SmallVector<Type> inputs;
@@ -31,6 +29,12 @@ void GpuKernels::add(StringRef suffix, ArrayRef<BufferUse> uses, Extent grid, Ex
     launch.buffers.push_back(buffer);
     launch.bytes += double(type.getNumElements()) * (type.getElementTypeBitWidth() / 8);
   }
+  ++costs.launches;
+  costs.bytes += launch.bytes;
+  if (!built.module)
+    return;
+
+  OpBuilder builder = OpBuilder::atBlockEnd(built.kernels.getBody());
   auto function =
       gpu::GPUFuncOp::create(builder, location(), "kernel", builder.getFunctionType(inputs, {}));
   function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), builder.getUnitAttr());

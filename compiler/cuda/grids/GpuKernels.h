@@ -3,6 +3,7 @@
 #define GC_COMPILER_CUDA_GRIDS_GPUKERNELS_H
 
 #include "compiler/cuda/grids/GpuBuilder.h"
+#include "compiler/cuda/grids/GridDevice.h"
 #include "compiler/language/ArgumentAccess.h"
 #include "compiler/language/OpUses.h"
 #include "dialects/Gc.h"
@@ -21,15 +22,27 @@ struct KernelLaunch {
   double flops = 0; // where arithmetic could bound it
 };
 
+/// What the launches of an op cost, known before any kernel is built.
+struct LaunchCosts {
+  int64_t launches = 0;
+  double bytes = 0; // of all buffers that each is given
+  /// FLOPs of products that the GPU could do in their time if their tiles filled it: more than
+  /// there are, by idle multiprocessors, ends of matrices and slower tiles.
+  double productFlops = 0;
+};
+
 /// Kernels that were built, by what they are.
 struct KernelModule {
+  explicit KernelModule(const GridDevice &device) : device(device) {}
+  const GridDevice device;        // what they are cut for
   mlir::ModuleOp module;          // null: nothing is built, only workspaces are measured
   mlir::gpu::GPUModuleOp kernels; // inside it
   llvm::StringMap<unsigned> bodies;
   unsigned count = 0;
 };
 
-/// How work is cut. Depends on shapes alone, and with it the order of additions and every bit.
+/// How work is cut. Depends on shapes and the described device alone, and with it the order of
+/// additions and every bit.
 inline int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// What emitters of ops add their kernels to.
@@ -47,7 +60,10 @@ public:
   void add(llvm::StringRef suffix, llvm::ArrayRef<BufferUse> uses, Extent grid, Extent block,
            Body body, double flops = 0);
 
+  const GridDevice &device() const { return built.device; }
+
   llvm::SmallVector<KernelLaunch> launches;
+  LaunchCosts costs;
   int64_t workspaceBytes = 0;
 
 private:

@@ -50,26 +50,35 @@ OwningOpRef<ModuleOp> makeKernelModule(MLIRContext *context, KernelModule &built
   return owned;
 }
 
-GridEmitter::GridEmitter(MLIRContext *context) : owned(makeKernelModule(context, built)) {}
+GridEmitter::GridEmitter(MLIRContext *context, const GridDevice &device)
+    : built(device), owned(makeKernelModule(context, built)) {}
 
-FailureOr<int64_t> GridEmitter::workspaceBytes(Operation *op) {
+FailureOr<OpNeeds> GridEmitter::needs(Operation *op) {
   std::string key = keyOf(op, {});
-  auto found = measured.find(key);
-  if (found != measured.end())
+  auto found = needsOf.find(key);
+  if (found != needsOf.end())
     return found->second;
-  KernelModule none;
+  KernelModule none(built.device);
   GpuKernels kernels(op, {}, none);
   if (failed(emitOp(op, kernels)))
     return failure();
-  measured[key] = kernels.workspaceBytes;
-  return kernels.workspaceBytes;
+  OpNeeds needs{kernels.workspaceBytes, kernels.costs};
+  needsOf[key] = needs;
+  return needs;
 }
 
-int64_t GridEmitter::biasGradientWorkspace(Operation *op) {
-  KernelModule none;
+FailureOr<int64_t> GridEmitter::workspaceBytes(Operation *op) {
+  FailureOr<OpNeeds> all = needs(op);
+  if (failed(all))
+    return failure();
+  return all->workspaceBytes;
+}
+
+OpNeeds GridEmitter::biasGradientNeeds(Operation *op) {
+  KernelModule none(built.device);
   GpuKernels kernels(op, {}, none);
   addBiasGradient(op, kernels);
-  return kernels.workspaceBytes;
+  return {kernels.workspaceBytes, kernels.costs};
 }
 
 SmallVector<KernelLaunch> GridEmitter::emitBiasGradient(Operation *op) {

@@ -10,13 +10,20 @@ namespace gc::cuda {
 /// An empty module of kernels, which `built` then adds to. Loads the dialects that they need.
 mlir::OwningOpRef<mlir::ModuleOp> makeKernelModule(mlir::MLIRContext *context, KernelModule &built);
 
+/// What an op's launches need and cost, known before any kernel is built.
+struct OpNeeds {
+  int64_t workspaceBytes = 0; // scratch
+  LaunchCosts costs;
+};
+
 /// Collects the kernels of a plan: emit every op, then compile `module()`.
 class GridEmitter {
 public:
   /// The context must have the gc dialect loaded; the dialects of kernels are loaded here.
-  explicit GridEmitter(mlir::MLIRContext *context);
+  GridEmitter(mlir::MLIRContext *context, const GridDevice &device);
 
-  /// Bytes of scratch that the op's launches need. Does not depend on aliases.
+  /// What the op's launches need and cost. Does not depend on aliases.
+  mlir::FailureOr<OpNeeds> needs(mlir::Operation *op);
   mlir::FailureOr<int64_t> workspaceBytes(mlir::Operation *op);
 
   /// Emits the op's kernels, or finds them among those that are there. `aliases[i]` is the result
@@ -27,7 +34,7 @@ public:
 
   /// Only the bias gradient of a convolution's filter gradient, which libraries leave out.
   llvm::SmallVector<KernelLaunch> emitBiasGradient(mlir::Operation *op);
-  int64_t biasGradientWorkspace(mlir::Operation *op);
+  OpNeeds biasGradientNeeds(mlir::Operation *op);
 
   /// All kernels so far, in one gpu.module.
   mlir::ModuleOp module() { return *owned; }
@@ -37,7 +44,7 @@ private:
   KernelModule built;
   mlir::OwningOpRef<mlir::ModuleOp> owned;
   llvm::StringMap<llvm::SmallVector<KernelLaunch>> emitted; // by op
-  llvm::StringMap<int64_t> measured;                        // workspaces, by op
+  llvm::StringMap<OpNeeds> needsOf;                         // by op
 };
 
 } // namespace gc::cuda

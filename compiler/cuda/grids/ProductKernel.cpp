@@ -28,28 +28,50 @@ constexpr TileShape shapes[] = {ratedTiles[0].shape, ratedTiles[1].shape, ratedT
                                 ratedTiles[3].shape, ratedTiles[4].shape, ratedTiles[5].shape,
                                 ratedTiles[6].shape};
 
-/// Clock cycles of a GPU with 132 multiprocessors of 128 lanes, of which 8 warps make full use.
-double cyclesOf(const RatedTile &rated, const ProductCut &cut, int64_t batch, int64_t rows,
-                int64_t columns) {
-  constexpr double multiprocessors = 132, lanes = 128, warps = 8;
-  constexpr double blockCycles = 2000;   // first fetch and last store
-  constexpr double bytesPerCycle = 1600; // of memory
-  constexpr double secondKernelCycles = 4000;
-  const TileShape &tile = rated.shape;
-  auto blocks =
-      double(batch * ceilDiv(rows, tile.rows) * ceilDiv(columns, tile.columns) * cut.splits);
-  double perProcessor = std::ceil(blocks / multiprocessors);
-  double use = std::min(1.0, perProcessor * double(tile.warps()) / warps);
-  double multiplications = double(tile.rows * tile.columns) * double(cut.chunk);
-  double cycles = perProcessor * multiplications / (lanes * rated.rate * use);
-  cycles += std::ceil(perProcessor * double(tile.warps()) / (2 * warps)) * blockCycles;
-  if (cut.splits > 1)
-    cycles += secondKernelCycles +
-              8. * double(cut.splits) * double(batch * rows * columns) / bytesPerCycle;
-  return cycles;
+/// How many splits are tried: every number at first, then steps of about an eighth.
+SmallVector<int64_t> splitNumbers() {
+  SmallVector<int64_t> numbers;
+  for (int64_t splits = 1; splits <= 256; splits += std::max<int64_t>(1, splits / 8))
+    numbers.push_back(splits);
+  return numbers;
+}
+
+double rateOf(const TileShape &tile) {
+  for (const RatedTile &rated : ratedTiles)
+    if (rated.shape == tile)
+      return rated.rate;
+  llvm_unreachable("every tile has a rate");
 }
 
 } // namespace
+
+double productFlops(const ProductShape &shape, const ProductCut &cut, const GridDevice &device) {
+  constexpr double blockCycles = 2000;          // first fetch and last store
+  double fullWarps = double(device.lanes) / 16; // that make full use of a multiprocessor
+  const TileShape &tile = cut.tile;
+  auto tiles =
+      double(shape.batch * ceilDiv(shape.rows, tile.rows) * ceilDiv(shape.columns, tile.columns));
+  double sizes = 2. * double(shape.batch * shape.rows * shape.columns) * double(shape.depth);
+  double perProcessor = std::ceil(tiles * double(cut.splits) / double(device.multiprocessors));
+  double warps = perProcessor * double(tile.warps());
+  double use = std::min(1.0, warps / fullWarps);
+  double blockFlops =
+      2. * double(tile.rows * tile.columns) * double(cut.chunk) * (shape.flops / sizes);
+  double seconds = perProcessor * blockFlops /
+                   (device.flopsPerSecond / double(device.multiprocessors) * rateOf(tile) /
+                    ratedTiles[0].rate * use);
+  seconds += std::ceil(warps / (2 * fullWarps)) * blockCycles / device.clock;
+  return seconds * device.flopsPerSecond;
+}
+
+double secondsOf(const ProductShape &shape, const ProductCut &cut, const GridDevice &device) {
+  double seconds = productFlops(shape, cut, device) / device.flopsPerSecond;
+  if (cut.splits > 1) // partial sums are written and read: twice four bytes
+    seconds += device.launchSeconds + 8. * double(cut.splits) *
+                                          double(shape.batch * shape.rows * shape.columns) /
+                                          device.bytesPerSecond;
+  return seconds;
+}
 
 ArrayRef<TileShape> tileShapes() { return shapes; }
 
@@ -58,15 +80,15 @@ ProductCut cutDepth(const TileShape &tile, int64_t depth, int64_t splits) {
   return {tile, ceilDiv(depth, chunk), chunk};
 }
 
-ProductCut cutProduct(int64_t batch, int64_t rows, int64_t columns, int64_t depth) {
+ProductCut cutProduct(const ProductShape &shape, const GridDevice &device) {
   ProductCut best;
   double least = std::numeric_limits<double>::infinity();
-  for (const RatedTile &rated : ratedTiles)
-    for (int64_t splits = 1; splits <= 256; splits *= 2) {
-      ProductCut cut = cutDepth(rated.shape, depth, splits);
-      double cycles = cyclesOf(rated, cut, batch, rows, columns);
-      if (cycles < least) {
-        least = cycles;
+  for (const TileShape &tile : shapes)
+    for (int64_t splits : splitNumbers()) {
+      ProductCut cut = cutDepth(tile, shape.depth, splits);
+      double seconds = secondsOf(shape, cut, device);
+      if (seconds < least) {
+        least = seconds;
         best = cut;
       }
     }
@@ -209,8 +231,7 @@ void addCombine(GpuKernels &kernels, const ProductKernel &product, const Product
 } // namespace
 
 void addProduct(GpuKernels &kernels, const ProductKernel &product) {
-  addProduct(kernels, product,
-             cutProduct(product.batch, product.rows, product.columns, product.depth));
+  addProduct(kernels, product, cutProduct(product.shape(), kernels.device()));
 }
 
 void addProduct(GpuKernels &kernels, const ProductKernel &product, const ProductCut &cut) {
@@ -271,6 +292,7 @@ void addProduct(GpuKernels &kernels, const ProductKernel &product, const Product
         }
       },
       product.flops);
+  kernels.costs.productFlops += productFlops(product.shape(), cut, kernels.device());
   if (isSplit)
     addCombine(kernels, product, cut);
 }

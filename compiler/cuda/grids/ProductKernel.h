@@ -19,8 +19,19 @@ struct ProductCut {
 llvm::ArrayRef<TileShape> tileShapes();
 /// The tile with at most so many splits.
 ProductCut cutDepth(const TileShape &tile, int64_t depth, int64_t splits);
-/// The one of least time on a large GPU, by an estimate. Depends on the shape alone.
-ProductCut cutProduct(int64_t batch, int64_t rows, int64_t columns, int64_t depth);
+/// What the time of a product depends on.
+struct ProductShape {
+  int64_t batch, rows, columns, depth;
+  double flops; // where some of the batch have less depth, fewer than the sizes say
+};
+/// What a product costs when it is cut so: the time of its waves of blocks, each of which takes as
+/// long as its busiest multiprocessor, as FLOPs of a full GPU.
+double productFlops(const ProductShape &shape, const ProductCut &cut, const GridDevice &device);
+/// Seconds of that, and of what splits cost beside it: another launch, and the partial sums' way
+/// through memory. What each cut has to do, reading the operands and writing c, is left out.
+double secondsOf(const ProductShape &shape, const ProductCut &cut, const GridDevice &device);
+/// The one of least seconds; the first of equals. Depends on its arguments alone.
+ProductCut cutProduct(const ProductShape &shape, const GridDevice &device);
 
 /// c = activation(scale * a * b + bias + residual), or c += that.
 struct ProductKernel {
@@ -48,6 +59,8 @@ struct ProductKernel {
   bool inVectors = false;
   /// Depth of one of the batch, at most `depth`; null: all have the same.
   std::function<Expr(GpuBuilder &, Expr batch)> depthOf;
+
+  ProductShape shape() const { return {batch, rows, columns, depth, flops}; }
 };
 
 /// Adds its kernels. The residual may be in c's bytes.

@@ -26,6 +26,7 @@ struct TileShape {
   int64_t warpsAcross() const { return columns / (8 * threadColumns); }
   int64_t warps() const { return rows / (4 * threadRows) * warpsAcross(); }
   int64_t threads() const { return warpSize * warps(); }
+  bool operator==(const TileShape &other) const = default;
 };
 
 /// A factor, seen as [rows, depth]; b's rows are the columns of the product.

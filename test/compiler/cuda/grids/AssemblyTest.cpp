@@ -4,6 +4,7 @@
 // spills, no stack, and blocks that fit.
 //
 //===----------------------------------------------------------------------===//
+#include "compiler/cuda/DeviceRates.h"
 #include "compiler/cuda/grids/GridEmitter.h"
 #include "compiler/cuda/ptx/CompileToPtx.h"
 #include "dialects/Gc.h"
@@ -142,7 +143,7 @@ TEST_P(AssemblyTest, NothingSpills) {
   context.loadAllAvailableDialects();
   auto module = mlir::parseSourceString<mlir::ModuleOp>(allOps().text(), &context);
   ASSERT_TRUE(module);
-  cuda::GridEmitter emitter(&context);
+  cuda::GridEmitter emitter(&context, cuda::gridDeviceOf(*GetParam()));
   auto function = *module->getOps<mlir::func::FuncOp>().begin();
   for (mlir::Operation &op : function.getBody().front().without_terminator())
     ASSERT_TRUE(mlir::succeeded(emitter.emit(&op)));

@@ -1,4 +1,5 @@
 //===- GpuKernelRunner.cpp - Runs one gc op as CUDA kernels ---------------===//
+#include "compiler/cuda/DeviceRates.h"
 #include "compiler/cuda/grids/GridEmitter.h"
 #include "compiler/cuda/ptx/CompileToPtx.h"
 #include "test/compiler/cuda/grids/InterpretedDevice.h"
@@ -29,7 +30,8 @@ Outcome run(const std::string &text, const std::vector<Tensor> &operands,
     ADD_FAILURE() << text << "\n" << message << "\n" << test.messages;
     return outcome;
   };
-  cuda::GridEmitter emitter(&test.context);
+  const cuda::DeviceModel *model = cuda::findDeviceModel("sm_80");
+  cuda::GridEmitter emitter(&test.context, cuda::gridDeviceOf(*model));
   mlir::FailureOr<int64_t> scratchBytes = emitter.workspaceBytes(test.op);
   auto launches = emitter.emit(test.op, aliases);
   if (mlir::failed(scratchBytes) || mlir::failed(launches))
@@ -41,7 +43,7 @@ Outcome run(const std::string &text, const std::vector<Tensor> &operands,
   EXPECT_TRUE(mlir::succeeded(emitter.emit(test.op, aliases)));
   EXPECT_EQ(emitter.size(), distinct);
   cuda::CodegenOptions options;
-  options.device = cuda::findDeviceModel("sm_80");
+  options.device = model;
   options.assemble = false;
   auto images = cuda::compileKernels(emitter.module(), options);
   if (mlir::failed(images))

@@ -1,7 +1,9 @@
 //===- MatrixProductTest.cpp - Generated products of matrices -------------===//
+#include "compiler/cuda/DeviceRates.h"
 #include "compiler/cuda/grids/ProductKernel.h"
 #include "test/compiler/cuda/products/ProductRunner.h"
 #include <gtest/gtest.h>
+#include <set>
 
 using namespace gc;
 using namespace gc::test;
@@ -82,25 +84,29 @@ std::vector<Expected> reference(const Case &c, const std::vector<Tensor> &given)
 }
 
 /// Runs it with the cut, or with the one that is chosen, and compares.
-Outcome check(const Case &c, std::optional<cuda::ProductCut> cut = {}) {
+Outcome check(const Case &c, std::optional<cuda::ProductCut> cut = {},
+              const cuda::DeviceModel &device = testDevice()) {
   std::vector<Tensor> given{Tensor::random({c.aSize}, 1), Tensor::random({c.bSize}, 2),
                             Tensor::random({c.spec.n}, 3), Tensor::random({c.cSize}, 4),
                             Tensor::random({c.cSize}, 5)};
-  Outcome outcome = runKernels(given, {}, [&](cuda::GpuKernels &kernels) {
-    auto f32 = mlir::Float32Type::get(kernels.getContext());
-    cuda::ProductKernel kernel = cuda::matrixProduct(c.spec);
-    kernel.a = kernels.plain(0, {c.aSize}, f32);
-    kernel.b = kernels.plain(1, {c.bSize}, f32);
-    kernel.c = kernels.plain(4, {c.cSize}, f32);
-    if (c.spec.bias)
-      kernel.bias = kernels.plain(2, {c.spec.n}, f32);
-    if (c.spec.residual)
-      kernel.residual = kernels.plain(3, {c.cSize}, f32);
-    if (cut)
-      addProduct(kernels, kernel, *cut);
-    else
-      addProduct(kernels, kernel);
-  });
+  Outcome outcome = runKernels(
+      given, {},
+      [&](cuda::GpuKernels &kernels) {
+        auto f32 = mlir::Float32Type::get(kernels.getContext());
+        cuda::ProductKernel kernel = cuda::matrixProduct(c.spec);
+        kernel.a = kernels.plain(0, {c.aSize}, f32);
+        kernel.b = kernels.plain(1, {c.bSize}, f32);
+        kernel.c = kernels.plain(4, {c.cSize}, f32);
+        if (c.spec.bias)
+          kernel.bias = kernels.plain(2, {c.spec.n}, f32);
+        if (c.spec.residual)
+          kernel.residual = kernels.plain(3, {c.cSize}, f32);
+        if (cut)
+          addProduct(kernels, kernel, *cut);
+        else
+          addProduct(kernels, kernel);
+      },
+      device);
   expectSums(outcome.buffers[4].values, reference(c, given), "c");
   EXPECT_EQ(outcome.total().sharedBankConflicts, 0u);
   return outcome;
@@ -191,15 +197,82 @@ TEST(MatrixProduct, Overhead) {
   }
 }
 
+cuda::ProductShape shape(int64_t rows, int64_t columns, int64_t depth) {
+  return {1, rows, columns, depth, 2. * double(rows * columns) * double(depth)};
+}
+
 // What is chosen: 128x128 where there are enough tiles, splits where there are few.
 TEST(MatrixProduct, Cut) {
-  EXPECT_EQ(nameOf(cuda::cutProduct(1, 8192, 8192, 1024).tile), "128x128");
-  EXPECT_EQ(cuda::cutProduct(1, 8192, 8192, 1024).splits, 1);
-  EXPECT_EQ(nameOf(cuda::cutProduct(1, 200704, 64, 576).tile), "128x64");
-  cuda::ProductCut gradient = cuda::cutProduct(1, 64, 576, 200704);
-  EXPECT_GT(gradient.splits, 8);
-  EXPECT_EQ(gradient.chunk % gradient.tile.depth, 0);
-  EXPECT_EQ(cuda::cutProduct(1, 3, 5, 7).splits, 1);
+  for (const cuda::DeviceModel &card : cuda::cards()) {
+    SCOPED_TRACE(card.name);
+    cuda::GridDevice device = cuda::gridDeviceOf(card);
+    EXPECT_EQ(nameOf(cuda::cutProduct(shape(8192, 8192, 1024), device).tile), "128x128");
+    EXPECT_EQ(cuda::cutProduct(shape(8192, 8192, 1024), device).splits, 1);
+    EXPECT_EQ(nameOf(cuda::cutProduct(shape(200704, 64, 576), device).tile), "128x64");
+    cuda::ProductCut gradient = cuda::cutProduct(shape(64, 576, 200704), device);
+    EXPECT_GT(gradient.splits, 1);
+    EXPECT_EQ(gradient.chunk % gradient.tile.depth, 0);
+    EXPECT_EQ(cuda::cutProduct(shape(3, 5, 7), device).splits, 1);
+  }
+}
+
+const cuda::DeviceModel &card(const char *name) { return *cuda::findDeviceModel(name); }
+
+// 84 tiles of 128x128 are a wave of a 3090 Ti with 84 multiprocessors, and two of an A10 with 72.
+TEST(MatrixProduct, CutFollowsMultiprocessors) {
+  cuda::ProductShape product = shape(12 * 128, 7 * 128, 1024);
+  cuda::GridDevice full = cuda::gridDeviceOf(card("RTX 3090 Ti")), fewer = full;
+  fewer.multiprocessors = 72;
+  fewer.flopsPerSecond *= 72. / 84;
+  cuda::ProductCut wave = cuda::cutProduct(product, full);
+  EXPECT_EQ(nameOf(wave.tile), "128x128");
+  EXPECT_EQ(wave.splits, 1);
+  cuda::ProductCut other = cuda::cutProduct(product, fewer);
+  EXPECT_TRUE(other.tile != wave.tile || other.splits != wave.splits);
+  EXPECT_LT(secondsOf(product, other, fewer), secondsOf(product, wave, fewer));
+}
+
+// No cut is faster by the formula than the one that is chosen, on any card.
+TEST(MatrixProduct, CutIsTheFastest) {
+  for (const cuda::DeviceModel &card : cuda::cards())
+    for (cuda::ProductShape product :
+         {shape(6272, 512, 1024), shape(1568, 2048, 512), shape(256, 2304, 6272),
+          shape(6304, 1536, 384), shape(64, 1000, 2048)}) {
+      cuda::GridDevice device = cuda::gridDeviceOf(card);
+      double chosen = secondsOf(product, cutProduct(product, device), device);
+      for (const cuda::TileShape &tile : cuda::tileShapes())
+        for (int64_t splits : {1, 2, 3, 5, 7, 8, 16, 32, 64, 128})
+          EXPECT_LE(chosen, secondsOf(product, cutDepth(tile, product.depth, splits), device))
+              << card.name << " " << nameOf(tile) << " " << splits;
+    }
+}
+
+// Waves: one block more than there are multiprocessors takes as long as twice as many.
+TEST(MatrixProduct, WavesCostWholeOnes) {
+  cuda::GridDevice device = cuda::gridDeviceOf(card("RTX 3060")); // 28
+  auto seconds = [&](int64_t blocks) {
+    return secondsOf(shape(blocks * 128, 128, 512),
+                     cuda::cutDepth(cuda::tileShapes().front(), 512, 1), device);
+  };
+  EXPECT_EQ(seconds(1), seconds(28));
+  EXPECT_GT(seconds(29), 1.9 * seconds(28));
+  EXPECT_EQ(seconds(29), seconds(56));
+}
+
+// The same product for GPUs of 20 to 188 multiprocessors: cut differently, the same values.
+TEST(MatrixProduct, EveryCardsCut) {
+  Case c = product({}, 160, 96, 400, false, true);
+  c.spec.bias = true;
+  std::set<std::string> cuts;
+  for (const cuda::DeviceModel &card : cuda::cards()) {
+    cuda::ProductCut cut = cutProduct(cuda::matrixProduct(c.spec).shape(), gridDeviceOf(card));
+    if (!cuts.insert(nameOf(cut.tile) + " " + std::to_string(cut.splits)).second)
+      continue;
+    SCOPED_TRACE(card.name);
+    Outcome outcome = check(c, {}, card);
+    EXPECT_EQ(outcome.launches.size(), cut.splits > 1 ? 2u : 1u);
+  }
+  EXPECT_GT(cuts.size(), 1u);
 }
 
 //===----------------------------------------------------------------------===//

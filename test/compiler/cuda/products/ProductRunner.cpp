@@ -1,6 +1,7 @@
 //===- ProductRunner.cpp - Runs generated CUDA kernels in the interpreter -===//
 #include "test/compiler/cuda/products/ProductRunner.h"
 
+#include "compiler/cuda/DeviceRates.h"
 #include "compiler/cuda/grids/GridEmitter.h"
 #include "compiler/cuda/ptx/AssemblePtx.h"
 #include "dialects/Gc.h"
@@ -157,12 +158,11 @@ void execute(Outcome &outcome, const cuda::KernelImages &images, const std::vect
   }
 }
 
-/// Compiles for one device that has all that we use, and runs.
+/// Compiles for a device, and runs.
 void compileAndRun(Outcome &outcome, Session &session, mlir::ModuleOp kernels,
                    const std::vector<Tensor> &buffers, size_t initialised,
-                   const std::vector<int> &storage) {
-  auto images =
-      cuda::compileKernels(kernels, {.device = cuda::findDeviceModel("sm_80"), .assemble = false});
+                   const std::vector<int> &storage, const cuda::DeviceModel &device) {
+  auto images = cuda::compileKernels(kernels, {.device = &device, .assemble = false});
   if (mlir::failed(images)) {
     ADD_FAILURE() << session.messages;
     return;
@@ -177,15 +177,18 @@ void compileAndRun(Outcome &outcome, Session &session, mlir::ModuleOp kernels,
 
 } // namespace
 
+const cuda::DeviceModel &testDevice() { return *cuda::findDeviceModel("sm_80"); }
+
 Outcome runKernels(const std::vector<Tensor> &given,
                    const std::vector<std::vector<int64_t>> &results,
-                   const std::function<void(cuda::GpuKernels &)> &build) {
+                   const std::function<void(cuda::GpuKernels &)> &build,
+                   const cuda::DeviceModel &device) {
   Session session;
   Outcome outcome;
   mlir::OpBuilder builder(&session.context);
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(builder.getUnknownLoc());
   builder.setInsertionPointToStart(module->getBody());
-  cuda::KernelModule built;
+  cuda::KernelModule built(cuda::gridDeviceOf(device));
   built.module = *module;
   built.kernels = mlir::gpu::GPUModuleOp::create(builder, builder.getUnknownLoc(), "kernels");
   cuda::GpuKernels kernels(&session.context, "test", built);
@@ -196,7 +199,7 @@ Outcome runKernels(const std::vector<Tensor> &given,
   for (const auto &shape : results)
     buffers.emplace_back(shape);
   compileAndRun(outcome, session, *module, buffers, given.size(),
-                std::vector<int>(buffers.size(), -1));
+                std::vector<int>(buffers.size(), -1), device);
   return outcome;
 }
 
@@ -212,7 +215,7 @@ Outcome runOp(const std::string &text, const std::vector<Tensor> &operands,
   auto module = parseOp(session, text, shapes, symbols, op);
   if (!module)
     return outcome;
-  cuda::GridEmitter emitter(&session.context);
+  cuda::GridEmitter emitter(&session.context, cuda::gridDeviceOf(testDevice()));
   auto bytes = emitter.workspaceBytes(op);
   auto launches = emitter.emit(op, aliases);
   if (mlir::failed(bytes) || mlir::failed(launches)) {
@@ -243,7 +246,7 @@ Outcome runOp(const std::string &text, const std::vector<Tensor> &operands,
   for (size_t i = 0; i < aliases.size(); ++i)
     if (aliases[i] >= 0)
       storage[initialised + aliases[i]] = int(i);
-  compileAndRun(outcome, session, emitter.module(), buffers, initialised, storage);
+  compileAndRun(outcome, session, emitter.module(), buffers, initialised, storage, testDevice());
   // Nothing but variables and what shares a result's bytes has changed.
   for (size_t i = 0; i < operands.size(); ++i)
     if (i >= aliases.size() || aliases[i] < 0)
@@ -264,7 +267,7 @@ size_t assembleOp(const std::string &text, const std::vector<std::vector<int64_t
     return 0;
   size_t count = 0;
   for (const cuda::DeviceModel &device : cuda::deviceModels()) {
-    cuda::GridEmitter emitter(&session.context);
+    cuda::GridEmitter emitter(&session.context, cuda::gridDeviceOf(device));
     if (mlir::failed(emitter.emit(op))) {
       ADD_FAILURE() << session.messages;
       return count;

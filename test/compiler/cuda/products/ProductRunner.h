@@ -49,12 +49,16 @@ struct Outcome {
   emulator::ptx::Statistics total() const;
 };
 
-/// Builds kernels, runs them twice and compares the bits. Buffers in `given` are initialised, those
-/// that follow it (`results`, by shape) are not, nor is the workspace: reading them is a fault.
-/// Failures of any kind fail the test.
+/// One that has all that we use.
+const cuda::DeviceModel &testDevice();
+
+/// Builds kernels for a device, runs them twice and compares the bits. Buffers in `given` are
+/// initialised, those that follow it (`results`, by shape) are not, nor is the workspace: reading
+/// them is a fault. Failures of any kind fail the test.
 Outcome runKernels(const std::vector<Tensor> &given,
                    const std::vector<std::vector<int64_t>> &results,
-                   const std::function<void(cuda::GpuKernels &)> &build);
+                   const std::function<void(cuda::GpuKernels &)> &build,
+                   const cuda::DeviceModel &device = testDevice());
 
 /// Runs the op in `text`, which is written like "gc.relu %a0 : (tensor<…>) -> …". Its variables
 /// stand in `symbols`. `aliases` is as for GridEmitter::emit.

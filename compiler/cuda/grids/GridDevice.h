@@ -1,0 +1,22 @@
+//===- GridDevice.h - what kernels are cut for ------------------*- C++ -*-===//
+#ifndef GC_COMPILER_CUDA_GRIDS_GRIDDEVICE_H
+#define GC_COMPILER_CUDA_GRIDS_GRIDDEVICE_H
+
+#include <cstdint>
+
+namespace gc::cuda {
+
+/// What the cut of a product depends on of a GPU. Plans for one GPU have one such, so that equal
+/// ops get equal kernels.
+struct GridDevice {
+  int64_t multiprocessors;
+  int64_t lanes;         // f32, of a multiprocessor
+  double clock;          // cycles in a second
+  double flopsPerSecond; // of products whose tiles fill the GPU
+  double bytesPerSecond; // of memory, in products
+  double launchSeconds;  // what another launch costs
+};
+
+} // namespace gc::cuda
+
+#endif // GC_COMPILER_CUDA_GRIDS_GRIDDEVICE_H
