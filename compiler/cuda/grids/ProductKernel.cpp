@@ -28,6 +28,13 @@ constexpr TileShape shapes[] = {ratedTiles[0].shape, ratedTiles[1].shape, ratedT
                                 ratedTiles[3].shape, ratedTiles[4].shape, ratedTiles[5].shape,
                                 ratedTiles[6].shape};
 
+/// Where the operands of phases are takes more registers than two blocks of 256 threads leave: on
+/// sm_90 such kernels spilled, and then ran with one block to a multiprocessor. Their tiles are
+/// smaller.
+bool hasRegistersFor(const TileShape &tile, const ProductShape &shape) {
+  return !shape.hasPhases || tile.threads() < 256;
+}
+
 /// How many splits are tried: every number at first, then steps of about an eighth.
 SmallVector<int64_t> splitNumbers() {
   SmallVector<int64_t> numbers;
@@ -83,7 +90,8 @@ ProductCut cutDepth(const TileShape &tile, int64_t depth, int64_t splits) {
 ProductCut cutProduct(const ProductShape &shape, const GridDevice &device) {
   ProductCut best;
   double least = std::numeric_limits<double>::infinity();
-  for (const TileShape &tile : shapes)
+  for (const TileShape &tile : llvm::make_filter_range(
+           shapes, [&](const TileShape &tile) { return hasRegistersFor(tile, shape); }))
     for (int64_t splits : splitNumbers()) {
       ProductCut cut = cutDepth(tile, shape.depth, splits);
       double seconds = secondsOf(shape, cut, device);

@@ -22,7 +22,8 @@ ProductCut cutDepth(const TileShape &tile, int64_t depth, int64_t splits);
 /// What the time of a product depends on.
 struct ProductShape {
   int64_t batch, rows, columns, depth;
-  double flops; // where some of the batch have less depth, fewer than the sizes say
+  double flops;           // where some of the batch have less depth, fewer than the sizes say
+  bool hasPhases = false; // some of the batch do have less
 };
 /// What a product costs when it is cut so: the time of its waves of blocks, each of which takes as
 /// long as its busiest multiprocessor, as FLOPs of a full GPU.
@@ -60,7 +61,7 @@ struct ProductKernel {
   /// Depth of one of the batch, at most `depth`; null: all have the same.
   std::function<Expr(GpuBuilder &, Expr batch)> depthOf;
 
-  ProductShape shape() const { return {batch, rows, columns, depth, flops}; }
+  ProductShape shape() const { return {batch, rows, columns, depth, flops, bool(depthOf)}; }
 };
 
 /// Adds its kernels. The residual may be in c's bytes.
