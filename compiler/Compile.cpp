@@ -10,6 +10,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
 #include "passes/CheckMemory.h"
+#include "passes/GatherUpdates.h"
 #include "passes/analysis/PeakFacts.h"
 #include "runtime/hal/cpu/library/Team.h"
 #include "runtime/plan/ExitCode.h"
@@ -159,6 +160,12 @@ CompileResult compileModel(const std::string &text, const std::string &name,
   FailureOr<MemoryPlan> memory = placeStep(chosen, decision.plan, memoryOptions);
   if (failed(memory))
     return failedWith(RunFailed, log.text());
+  if (made.target->joinsUpdates()) {
+    memoryOptions.inputSlots = chosen.plans.inputSlots();
+    memory = gatherUpdates(chosen.module, std::move(*memory), memoryOptions);
+    if (failed(memory))
+      return failedWith(RunFailed, log.text());
+  }
   FailureOr<std::vector<uint8_t>> plan = buildPlan(chosen, *memory, options, *made.target, report);
   if (failed(plan))
     return failedWith(BadInput, log.text());

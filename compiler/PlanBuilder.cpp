@@ -191,7 +191,17 @@ private:
                      ? static_cast<int>(plan.micro_batch->commands.size())
                      : 0;
     auto commands = [&] { return before + static_cast<int>(list->commands.size()); };
-    for (Operation &op : function.getBody().front().without_terminator()) {
+    Block &body = function.getBody().front();
+    for (auto next = body.begin(); next != std::prev(body.end());) {
+      FailureOr<size_t> joined = joinUpdates(*next, planned, *list);
+      if (failed(joined))
+        return failure();
+      if (*joined > 0) {
+        commandsOf.append(*joined, {commands() - 1, commands() - 1});
+        std::advance(next, *joined);
+        continue;
+      }
+      Operation &op = *next++;
       int first = commands();
       auto part = [&](unsigned buffer, int64_t offset, int64_t bytes) {
         return addPart(buffer, offset, bytes, first, evaluate);
@@ -199,7 +209,8 @@ private:
       OpBuffers buffers = buffersOf(op, planned);
       if (failed(target.lower(&op, lean, buffers, part, list->commands)))
         return failure();
-      markUpdate(op, buffers, first - before, *list);
+      if (auto update = dyn_cast<UpdateOpInterface>(op))
+        list->commands[first - before]->update = updateOf(update, buffers);
       commandsOf.push_back({first, commands() - 1});
       if (auto gradient = dyn_cast<GradientOp>(op))
         keepGradient(gradient, planned);
@@ -217,12 +228,33 @@ private:
     return success();
   }
 
-  // Says of the op's first command that it changes a parameter, if it does. The first operand of an
-  // update is its gradient.
-  void markUpdate(Operation &op, const OpBuffers &buffers, size_t first, plan::CommandListT &list) {
-    auto update = dyn_cast<UpdateOpInterface>(op);
-    if (!update)
-      return;
+  // How many updates, from `first` on, have become one command; 0 where that is none or one alone.
+  FailureOr<size_t> joinUpdates(Operation &first, const PlannedFunction &planned,
+                                plan::CommandListT &list) {
+    SmallVector<UpdateOpInterface> updates;
+    SmallVector<OpBuffers> buffers;
+    for (Operation *op = &first; target.joinsUpdates() && op; op = op->getNextNode()) {
+      auto update = dyn_cast<UpdateOpInterface>(op);
+      if (!update)
+        break;
+      updates.push_back(update);
+      buffers.push_back(buffersOf(*op, planned));
+    }
+    size_t count = updates.size() > 1 ? target.updatesAtOnce(updates, buffers) : 0;
+    if (count < 2)
+      return 0;
+    updates.truncate(count);
+    buffers.truncate(count);
+    if (failed(target.lowerUpdates(updates, buffers, list.commands)))
+      return failure();
+    for (auto [part, update, own] : llvm::zip_equal(list.commands.back()->parts, updates, buffers))
+      part->update = updateOf(update, own);
+    return count;
+  }
+
+  // The parameter that the op changes, null if it changes none. The first operand of an update is
+  // its gradient.
+  std::unique_ptr<plan::UpdateT> updateOf(UpdateOpInterface update, const OpBuffers &buffers) {
     for (FlatSymbolRefAttr variable : update.getVariables()) {
       unsigned number = variableNumbers.lookup(variable.getValue());
       if (plan.variables[number]->role != plan::VariableRole_Parameter)
@@ -230,8 +262,9 @@ private:
       auto mark = std::make_unique<plan::UpdateT>();
       mark->parameter = number;
       mark->gradient = buffers.operands[0];
-      list.commands[first]->update = std::move(mark);
+      return mark;
     }
+    return nullptr;
   }
 
   OpBuffers buffersOf(Operation &op, const PlannedFunction &planned) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace gc::runtime {
 
@@ -36,6 +37,15 @@ struct MemoryMeasurement {
   std::optional<DeviceMemory> device{};
 };
 
+/// One of several ops whose work one command does.
+struct CommandPart {
+  std::string_view name;
+  double flops = 0;
+  double bytesMoved = 0;
+  double secondsPredicted = 0;
+  int op = -1; ///< as in CommandTime
+};
+
 /// Time of one command over its executions. The texts point into the plan and its session.
 struct CommandTime {
   std::string_view name;           ///< the op it came from
@@ -51,6 +61,7 @@ struct CommandTime {
   double medianSeconds = 0; ///< of the last executions, at most Session's kProfiledExecutions
   double lastBegin = 0;     ///< seconds since the session began, of the last execution
   double lastSeconds = 0;
+  std::vector<CommandPart> parts{}; ///< its ops, where there are several
 };
 
 } // namespace gc::runtime

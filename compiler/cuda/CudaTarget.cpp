@@ -54,13 +54,17 @@ bool CudaTarget::prefersAccumulating(Operation *op, AccumulateProductOp accumula
 LogicalResult CudaTarget::launch(const KernelLaunch &launch, std::vector<uint32_t> buffers,
                                  CommandWriter &writer) {
   writer.add(launchCommand(launch, std::move(buffers)));
+  count(launch);
+  return success();
+}
+
+void CudaTarget::count(const KernelLaunch &launch) {
   if (uses.size() <= launch.kernel)
     uses.resize(launch.kernel + 1);
   Use &use = uses[launch.kernel];
   ++use.launches;
   use.seconds +=
       std::max(launch.bytes / device.bytesPerSecond(), launch.flops / device.flopsPerSecond());
-  return success();
 }
 
 FailureOr<SmallVector<KernelLaunch>> CudaTarget::twinOf(Operation *op, const LibraryOp &call,
@@ -137,6 +141,50 @@ LogicalResult CudaTarget::lower(Operation *op, bool lean, const OpBuffers &buffe
         return failure();
   }
   writer.finish();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Updates that follow each other
+//===----------------------------------------------------------------------===//
+
+static SmallVector<int> buffersOf(const OpBuffers &buffers) {
+  SmallVector<int> all(buffers.operands.begin(), buffers.operands.end());
+  all.append(buffers.variables.begin(), buffers.variables.end());
+  return all;
+}
+
+// Updates of one kind that touch nothing of each other's, as many as a kernel has parameters for.
+size_t CudaTarget::updatesAtOnce(ArrayRef<UpdateOpInterface> updates, ArrayRef<OpBuffers> buffers) {
+  constexpr size_t parameters = 4096 / sizeof(uint64_t); // devices take 4 KiB of them
+  llvm::DenseSet<int> used, changed;
+  for (size_t i = 0; i < updates.size(); ++i) {
+    if (updates[i]->getName() != updates[0]->getName())
+      return i;
+    auto isChanged = [&](unsigned buffer) { return changed.contains(int(buffer)); };
+    auto isUsed = [&](unsigned buffer) { return used.contains(int(buffer)); };
+    if (llvm::any_of(buffers[i].operands, isChanged) || llvm::any_of(buffers[i].variables, isUsed))
+      return i;
+    SmallVector<int> own = buffersOf(buffers[i]);
+    used.insert(own.begin(), own.end());
+    changed.insert(buffers[i].variables.begin(), buffers[i].variables.end());
+    if (used.size() > parameters)
+      return i;
+  }
+  return updates.size();
+}
+
+LogicalResult CudaTarget::lowerUpdates(ArrayRef<UpdateOpInterface> updates,
+                                       ArrayRef<OpBuffers> buffers,
+                                       std::vector<std::unique_ptr<plan::CommandT>> &commands) {
+  SmallVector<SmallVector<int>> numbers;
+  for (const OpBuffers &one : buffers)
+    numbers.push_back(buffersOf(one));
+  KernelLaunch launch = emitter.emitUpdates(updates, numbers);
+  count(launch);
+  commands.push_back(commandOf(updates));
+  std::vector<uint32_t> arguments(launch.buffers.begin(), launch.buffers.end());
+  commands.back()->operation.Set(launchCommand(launch, std::move(arguments)));
   return success();
 }
 

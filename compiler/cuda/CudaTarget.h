@@ -24,6 +24,12 @@ public:
                            bool lean) override;
   mlir::LogicalResult lower(mlir::Operation *op, bool lean, const OpBuffers &buffers, PartOf partOf,
                             std::vector<std::unique_ptr<plan::CommandT>> &commands) override;
+  bool joinsUpdates() const override { return true; }
+  size_t updatesAtOnce(llvm::ArrayRef<UpdateOpInterface> updates,
+                       llvm::ArrayRef<OpBuffers> buffers) override;
+  mlir::LogicalResult lowerUpdates(llvm::ArrayRef<UpdateOpInterface> updates,
+                                   llvm::ArrayRef<OpBuffers> buffers,
+                                   std::vector<std::unique_ptr<plan::CommandT>> &commands) override;
   mlir::LogicalResult finish(plan::PlanT &plan, const std::string &dumpDirectory,
                              nlohmann::json &report) override;
   bool canBeLean() const override { return library.isThere(); }
@@ -38,6 +44,8 @@ private:
   };
   mlir::LogicalResult launch(const KernelLaunch &launch, std::vector<uint32_t> buffers,
                              CommandWriter &writer);
+  /// Counts a launch for the table of kernels.
+  void count(const KernelLaunch &launch);
   /// The generated kernels that do what the library's graph does.
   mlir::FailureOr<llvm::SmallVector<KernelLaunch>>
   twinOf(mlir::Operation *op, const LibraryOp &call, const OpBuffers &buffers);

@@ -14,6 +14,32 @@ bool isWorthAccumulating(Operation *op, int64_t apart, int64_t inside) {
   return inside <= apart + few;
 }
 
+LogicalResult Target::lowerUpdates(ArrayRef<UpdateOpInterface> updates, ArrayRef<OpBuffers>,
+                                   std::vector<std::unique_ptr<plan::CommandT>> &) {
+  return updates.front()->emitOpError("was joined with other updates, which the target cannot do");
+}
+
+std::unique_ptr<plan::CommandT> commandOf(ArrayRef<UpdateOpInterface> updates) {
+  auto command = std::make_unique<plan::CommandT>();
+  command->name =
+      displayName(updates.front()) + " and " + std::to_string(updates.size() - 1) + " more";
+  for (UpdateOpInterface update : updates) {
+    auto part = std::make_unique<plan::CommandPartT>();
+    auto cost = cast<CostOpInterface>(update.getOperation());
+    part->name = displayName(update);
+    part->flops = cost.getFlops();
+    part->bytes_moved = cost.getBytesMoved();
+    part->seconds_predicted = OpCosts().seconds(update);
+    if (auto number = update->getAttrOfType<IntegerAttr>("gc.op"))
+      part->op = static_cast<int32_t>(number.getInt());
+    command->flops += part->flops;
+    command->bytes_moved += part->bytes_moved;
+    command->seconds_predicted += part->seconds_predicted;
+    command->parts.push_back(std::move(part));
+  }
+  return command;
+}
+
 SmallVector<int> OpBuffers::aliases() const {
   SmallVector<int> found;
   for (unsigned operand : operands) {

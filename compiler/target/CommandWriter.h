@@ -32,6 +32,9 @@ private:
   size_t first;
 };
 
+/// A command without its operation that does several updates, with a part for each.
+std::unique_ptr<plan::CommandT> commandOf(llvm::ArrayRef<UpdateOpInterface> updates);
+
 std::vector<plan::Access> planAccess(llvm::ArrayRef<kernels::ArgumentAccess> access);
 
 } // namespace gc

@@ -44,6 +44,21 @@ public:
                                     PartOf partOf,
                                     std::vector<std::unique_ptr<plan::CommandT>> &commands) = 0;
 
+  /// Whether it can do several updates that follow each other in one command.
+  virtual bool joinsUpdates() const { return false; }
+
+  /// Of the updates, which follow each other, how many from the first on are one command.
+  virtual size_t updatesAtOnce(llvm::ArrayRef<UpdateOpInterface> updates,
+                               llvm::ArrayRef<OpBuffers> buffers) {
+    return updates.empty() || buffers.empty() ? 0 : 1;
+  }
+
+  /// Appends the one command of two or more updates that `updatesAtOnce` has counted. It has a part
+  /// for each of them, in order.
+  virtual mlir::LogicalResult lowerUpdates(llvm::ArrayRef<UpdateOpInterface> updates,
+                                           llvm::ArrayRef<OpBuffers> buffers,
+                                           std::vector<std::unique_ptr<plan::CommandT>> &commands);
+
   /// Writes the kernels of all commands, and what they need of the machine, into the plan.
   virtual mlir::LogicalResult finish(plan::PlanT &plan, const std::string &dumpDirectory,
                                      nlohmann::json &report) = 0;

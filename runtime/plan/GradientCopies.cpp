@@ -31,11 +31,21 @@ public:
   }
 
 private:
+  static std::vector<const UpdateT *> updatesOf(const CommandT &command) {
+    std::vector<const UpdateT *> updates;
+    if (command.update)
+      updates.push_back(command.update.get());
+    for (const auto &part : command.parts)
+      if (part->update)
+        updates.push_back(part->update.get());
+    return updates;
+  }
+
   void insertInto(CommandListT &list) {
     std::vector<std::unique_ptr<CommandT>> commands;
     int before = moved.empty() ? 0 : moved.back() + 1;
     for (auto &command : list.commands) {
-      if (const UpdateT *update = command->update.get())
+      for (const UpdateT *update : updatesOf(*command))
         commands.push_back(copy(*plan.variables[update->parameter], update->gradient,
                                 before + static_cast<int>(commands.size())));
       moved.push_back(before + static_cast<int>(commands.size()));

@@ -88,6 +88,11 @@ bool PlanChecker::checkList(const CommandList *list, const char *listName) {
 bool PlanChecker::checkCommand(const Command &command) {
   if (command.update() && !checkUpdate(*command.update()))
     return false;
+  for (size_t i = 0; i < count(command.parts()); ++i) {
+    const CommandPart &part = *command.parts()->Get(static_cast<uint32_t>(i));
+    if (part.update() && !checkUpdate(*part.update()))
+      return false;
+  }
   switch (command.operation_type()) {
   case Operation_Dispatch:
     return checkDispatch(*command.operation_as_Dispatch());

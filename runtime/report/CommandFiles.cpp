@@ -53,6 +53,11 @@ Status writeTrace(const std::string &path, const std::string &model,
     if (command.executions == 0)
       continue;
     auto row = std::find(std::begin(lists), std::end(lists), command.list) - std::begin(lists);
+    json arguments = {{"implementation", command.implementation},
+                      {"flops", command.flops},
+                      {"bytes", command.bytesMoved}};
+    for (const CommandPart &part : command.parts)
+      arguments["ops"].push_back(part.name);
     events.push_back({{"name", command.name},
                       {"cat", command.recomputed ? "recomputed" : "command"},
                       {"ph", "X"},
@@ -60,10 +65,7 @@ Status writeTrace(const std::string &path, const std::string &model,
                       {"tid", row + 1},
                       {"ts", command.lastBegin * 1e6},
                       {"dur", command.lastSeconds * 1e6},
-                      {"args",
-                       {{"implementation", command.implementation},
-                        {"flops", command.flops},
-                        {"bytes", command.bytesMoved}}}});
+                      {"args", std::move(arguments)}});
   }
   return writeFileAtomically(path, dump({{"displayTimeUnit", "ms"}, {"traceEvents", events}}));
 }
@@ -71,19 +73,29 @@ Status writeTrace(const std::string &path, const std::string &model,
 Status writeProfile(const std::string &path, const TrainingReport &run,
                     const std::vector<CommandTime> &commands) {
   json ops = json::array();
-  for (const CommandTime &command : commands)
-    if (command.executions > 0)
-      ops.push_back({{"op", command.op},
-                     {"name", command.name},
+  for (const CommandTime &command : commands) {
+    if (command.executions == 0)
+      continue;
+    // `share` of the command's time is the op's.
+    auto add = [&](const CommandPart &op, double share) {
+      ops.push_back({{"op", op.op},
+                     {"name", op.name},
                      {"list", command.list},
                      {"implementation", command.implementation},
-                     {"seconds", command.seconds / static_cast<double>(command.executions)},
-                     {"median_seconds", command.medianSeconds},
-                     {"seconds_predicted", command.secondsPredicted},
+                     {"seconds", share * command.seconds / static_cast<double>(command.executions)},
+                     {"median_seconds", share * command.medianSeconds},
+                     {"seconds_predicted", op.secondsPredicted},
                      {"executions", command.executions},
-                     {"flops", command.flops},
-                     {"bytes_moved", command.bytesMoved},
+                     {"flops", op.flops},
+                     {"bytes_moved", op.bytesMoved},
                      {"recomputed", command.recomputed}});
+    };
+    if (command.parts.empty())
+      add({command.name, command.flops, command.bytesMoved, command.secondsPredicted, command.op},
+          1);
+    for (const CommandPart &part : command.parts)
+      add(part, part.bytesMoved / command.bytesMoved);
+  }
   return writeFileAtomically(path, dump({{"model", run.model},
                                          {"device", run.device},
                                          {"threads", run.threads},

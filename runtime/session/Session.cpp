@@ -98,6 +98,11 @@ struct Session::State {
       entry.secondsPredicted = command.seconds_predicted();
       entry.op = command.op();
       entry.recomputed = command.recomputed();
+      for (uint32_t p = 0; command.parts() && p < command.parts()->size(); ++p) {
+        const gc::plan::CommandPart &part = *command.parts()->Get(p);
+        entry.parts.push_back({part.name()->string_view(), part.flops(), part.bytes_moved(),
+                               part.seconds_predicted(), part.op()});
+      }
     }
     return {};
   }

@@ -109,6 +109,11 @@ void addCombineSums(GpuKernels &kernels, llvm::ArrayRef<BufferUse> results, int6
 // One function for each family of ops; the file of that name has the formulas.
 mlir::LogicalResult emitFusible(mlir::Operation *op, GpuKernels &kernels);
 mlir::LogicalResult emitUpdate(UpdateOpInterface op, GpuKernels &kernels);
+/// One kernel for several updates that touch nothing of each other's. `buffers` has, for each of
+/// them, a number for each operand and then each variable; equal numbers are one argument.
+void emitJoinedUpdates(llvm::ArrayRef<UpdateOpInterface> ops,
+                       llvm::ArrayRef<llvm::SmallVector<int>> buffers, GpuKernels &kernels,
+                       KernelModule &built);
 mlir::LogicalResult emitRunningStats(RunningStatsOp op, GpuKernels &kernels);
 mlir::LogicalResult emitAdvance(AdvanceOp op, GpuKernels &kernels);
 mlir::LogicalResult emitCoefficients(CoefficientsOp op, GpuKernels &kernels);

@@ -87,6 +87,13 @@ SmallVector<KernelLaunch> GridEmitter::emitBiasGradient(Operation *op) {
   return kernels.launches;
 }
 
+KernelLaunch GridEmitter::emitUpdates(ArrayRef<UpdateOpInterface> ops,
+                                      ArrayRef<SmallVector<int>> buffers) {
+  GpuKernels kernels(ops.front()->getContext(), ops.front()->getName().stripDialect(), built);
+  emitJoinedUpdates(ops, buffers, kernels, built);
+  return kernels.launches.front();
+}
+
 FailureOr<SmallVector<KernelLaunch>> GridEmitter::emit(Operation *op, ArrayRef<int> aliases) {
   std::string key = keyOf(op, aliases);
   auto found = emitted.find(key);

@@ -36,6 +36,11 @@ public:
   llvm::SmallVector<KernelLaunch> emitBiasGradient(mlir::Operation *op);
   OpNeeds biasGradientNeeds(mlir::Operation *op);
 
+  /// One launch for several updates that touch nothing of each other's; its buffers are the numbers
+  /// given: for each update those of its operands and variables.
+  KernelLaunch emitUpdates(llvm::ArrayRef<UpdateOpInterface> ops,
+                           llvm::ArrayRef<llvm::SmallVector<int>> buffers);
+
   /// All kernels so far, in one gpu.module.
   mlir::ModuleOp module() { return *owned; }
   unsigned size() const { return built.count; }

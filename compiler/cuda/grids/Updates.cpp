@@ -9,39 +9,102 @@ namespace gc::cuda {
 // One thread is enough where a kernel computes a number or two.
 constexpr Extent one{1, 1, 1};
 
+namespace {
+
 // Element by element over the gradient, if the op has one, and the variables; all other operands
 // are a few numbers that are the same for every element. Four elements a thread where sizes allow.
+struct Update {
+  Update(UpdateOpInterface op, const GpuKernels &kernels)
+      : op(op), buffers(op, kernels), width(vectorWidth({buffers.elements})) {}
+
+  int64_t items() const { return buffers.elements / width; }
+  int64_t blocks() const { return itemGrid(items()).x; }
+
+  // The elements of one thread.
+  void add(GpuBuilder &k, ArrayRef<Value> views, Expr item) {
+    Expr first = item * width;
+    SmallVector<Value> numbers = loadNumbers(k, buffers, views);
+    bool hasGradient = buffers.firstVariable > 0;
+    Elements gradient;
+    if (hasGradient)
+      gradient = k.loadElements(views[0], {first}, width);
+    ArrayRef<Value> targets = views.drop_front(buffers.firstVariable);
+    SmallVector<Elements> before, after(targets.size());
+    for (Value target : targets)
+      before.push_back(k.loadElements(target, {first}, width));
+    for (int64_t i = 0; i < width; ++i) {
+      SmallVector<Value> operands, variables, results;
+      if (hasGradient)
+        operands.push_back(gradient[i]);
+      operands.append(numbers);
+      for (const Elements &variable : before)
+        variables.push_back(variable[i]);
+      op.emitUpdate(k.builder, k.location, operands, variables, results);
+      for (auto [values, result] : llvm::zip_equal(after, results))
+        values.push_back(k.wrap(result));
+    }
+    for (auto [values, target] : llvm::zip_equal(after, targets))
+      k.storeElements(values, target, {first});
+  }
+
+  UpdateOpInterface op;
+  UpdateUses buffers;
+  int64_t width;
+};
+
+// One of the updates in a kernel of several.
+struct JoinedUpdate {
+  Update update;
+  int64_t firstBlock;
+  size_t firstUse; // of its buffers among those of the kernel
+};
+
+// A block finds its update by halving: each half is a branch that whole blocks take.
+void addJoined(GpuBuilder &k, MutableArrayRef<JoinedUpdate> updates, ArrayRef<Value> views) {
+  if (updates.size() > 1) {
+    size_t half = updates.size() / 2;
+    return k.when(
+        k.block() < updates[half].firstBlock,
+        [&] { addJoined(k, updates.take_front(half), views); },
+        [&] { addJoined(k, updates.drop_front(half), views); });
+  }
+  JoinedUpdate &one = updates.front();
+  int64_t items = one.update.items();
+  Expr item = (k.block() - one.firstBlock) * itemThreads + k.thread();
+  auto add = [&] {
+    one.update.add(k, views.slice(one.firstUse, one.update.buffers.uses.size()), item);
+  };
+  if (items % itemThreads == 0)
+    add();
+  else
+    k.when(item < items, add);
+}
+
+} // namespace
+
 LogicalResult emitUpdate(UpdateOpInterface op, GpuKernels &kernels) {
-  UpdateUses update(op, kernels);
-  int64_t width = vectorWidth({update.elements});
-  kernels.add("", update.uses, itemGrid(update.elements / width), itemBlock,
-              [&](GpuBuilder &k, ArrayRef<Value> buffers) {
-                forItems(k, update.elements / width, [&](Expr item) {
-                  Expr first = item * width;
-                  SmallVector<Value> numbers = loadNumbers(k, update, buffers);
-                  Elements gradient;
-                  if (update.firstVariable > 0)
-                    gradient = k.loadElements(buffers[0], {first}, width);
-                  ArrayRef<Value> targets = buffers.drop_front(update.firstVariable);
-                  SmallVector<Elements> before, after(targets.size());
-                  for (Value buffer : targets)
-                    before.push_back(k.loadElements(buffer, {first}, width));
-                  for (int64_t i = 0; i < width; ++i) {
-                    SmallVector<Value> operands, variables, results;
-                    if (update.firstVariable > 0)
-                      operands.push_back(gradient[i]);
-                    operands.append(numbers);
-                    for (const Elements &variable : before)
-                      variables.push_back(variable[i]);
-                    op.emitUpdate(k.builder, k.location, operands, variables, results);
-                    for (auto [values, result] : llvm::zip_equal(after, results))
-                      values.push_back(k.wrap(result));
-                  }
-                  for (auto [values, buffer] : llvm::zip_equal(after, targets))
-                    k.storeElements(values, buffer, {first});
-                });
+  Update update(op, kernels);
+  kernels.add("", update.buffers.uses, itemGrid(update.items()), itemBlock,
+              [&](GpuBuilder &k, ArrayRef<Value> views) {
+                forItems(k, update.items(), [&](Expr item) { update.add(k, views, item); });
               });
   return success();
+}
+
+void emitJoinedUpdates(ArrayRef<UpdateOpInterface> ops, ArrayRef<SmallVector<int>> buffers,
+                       GpuKernels &kernels, KernelModule &built) {
+  SmallVector<JoinedUpdate> updates;
+  SmallVector<BufferUse> uses;
+  int64_t blocks = 0;
+  for (auto [op, numbers] : llvm::zip_equal(ops, buffers)) {
+    updates.push_back({Update(op, GpuKernels(op, {}, built)), blocks, uses.size()});
+    const Update &update = updates.back().update;
+    blocks += update.blocks();
+    for (auto [use, number] : llvm::zip_equal(update.buffers.uses, numbers))
+      uses.push_back(kernels.plain(number, use.shape, use.element));
+  }
+  kernels.add("x" + std::to_string(ops.size()), uses, {blocks, 1, 1}, itemBlock,
+              [&](GpuBuilder &k, ArrayRef<Value> views) { addJoined(k, updates, views); });
 }
 
 LogicalResult emitRunningStats(RunningStatsOp op, GpuKernels &kernels) {

@@ -98,6 +98,13 @@ const Hostile kHostile[] = {
     {"updateOfNothing", [](auto &p) { command(p, 2).update = update(3, 0); },
      "updates variable 3 of 1"},
     {"updateByNothing", [](auto &p) { command(p, 2).update = update(0, 77); }, "77"},
+    {"partUpdatesNothing",
+     [](auto &p) {
+       auto part = std::make_unique<gc::plan::CommandPartT>();
+       part->update = update(3, 0);
+       command(p, 2).parts.push_back(std::move(part));
+     },
+     "updates variable 3 of 1"},
     {"updateTooSmall", [](auto &p) { command(p, 2).update = update(0, 5); },
      "updates 'w' by a gradient of fewer bytes"},
     {"workspaceInOperand", [](auto &p) { p.buffers[2]->offset = p.buffers[6]->offset; },

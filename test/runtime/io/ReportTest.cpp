@@ -127,7 +127,9 @@ TEST(CommandFiles, TraceAndProfile) {
   TestDirectory directory;
   std::vector<CommandTime> times = {
       {"conv1", "kernel", "micro_batch", 10, 20, 0.125, 7, false, 4, 2, 0.375, 1.5, 0.25},
-      {"unused", "kernel", "evaluate", 0, 0, 0, 8, false, 0, 0, 0, 0, 0}};
+      {"unused", "kernel", "evaluate", 0, 0, 0, 8, false, 0, 0, 0, 0, 0},
+      {"a:sgd and 1 more", "kernel", "micro_batch", 4, 40, 0.5, -1, false, 2, 4, 1, 2, 3}};
+  times[2].parts = {{"a:sgd", 1, 10, 0.125, 9}, {"b:sgd", 3, 30, 0.375, 10}};
   TrainingReport run;
   run.model = "net";
   run.threads = 2;
@@ -136,11 +138,22 @@ TEST(CommandFiles, TraceAndProfile) {
   ASSERT_TRUE(writeTrace(directory.file("t"), "net", times).ok());
   ASSERT_TRUE(writeProfile(directory.file("p"), run, times).ok());
   json trace = json::parse(directory.read("t")), profile = json::parse(directory.read("p"));
-  json last = trace["traceEvents"].back();
+  json joined = trace["traceEvents"].back();
+  EXPECT_EQ(joined["name"], "a:sgd and 1 more");
+  EXPECT_EQ(joined["args"]["ops"], json({"a:sgd", "b:sgd"}));
+  json last = trace["traceEvents"][trace["traceEvents"].size() - 2];
   EXPECT_EQ(last["name"], "conv1");
+  EXPECT_FALSE(last["args"].contains("ops"));
   EXPECT_EQ(last["ts"], 1.5e6);
   EXPECT_EQ(last["dur"], 0.25e6);
-  ASSERT_EQ(profile["ops"].size(), 1u);
+  ASSERT_EQ(profile["ops"].size(), 3u);
+  // The ops of a command share its time by their bytes.
+  EXPECT_EQ(profile["ops"][2]["name"], "b:sgd");
+  EXPECT_EQ(profile["ops"][2]["op"], 10);
+  EXPECT_EQ(profile["ops"][2]["seconds"], 1.5);
+  EXPECT_EQ(profile["ops"][2]["median_seconds"], 0.75);
+  EXPECT_EQ(profile["ops"][2]["flops"], 3);
+  EXPECT_EQ(profile["ops"][2]["seconds_predicted"], 0.375);
   EXPECT_EQ(profile["model"], "net");
   EXPECT_EQ(profile["threads"], 2);
   EXPECT_EQ(profile["batch"], 16);
