@@ -4,6 +4,7 @@
 #include "runtime/plan/Metrics.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <unordered_map>
@@ -24,8 +25,8 @@ struct Session::State {
     const char *name = "";
     const gc::plan::CommandList *commands = nullptr;
     std::vector<std::unique_ptr<hal::CommandBuffer>> buffers;
-    std::vector<hal::CommandTime> times; // sized before the first step
-    std::vector<hal::Readback> results;
+    std::vector<hal::CommandTime> times;             // sized before the first step
+    std::vector<std::vector<hal::Readback>> results; // one a slot
     std::vector<CommandTime> profile;
     std::vector<float> recent; // kProfiledExecutions times of each command, in turn
     std::vector<std::string> implementations;
@@ -60,10 +61,18 @@ struct Session::State {
   std::unique_ptr<hal::Event> event;
   std::vector<Slot> inputSlots;
   List once, microBatch, step, evaluate;
-  List *running = nullptr; ///< started, not finished
-  hal::Event *runningEvent = nullptr;
+  /// A list that was started and is not finished.
+  struct Started {
+    List *list = nullptr;
+    hal::Event *done = nullptr;
+    uint32_t slot = 0;
+  };
+  std::array<Started, 2> running; ///< the older one first
+  size_t runningCount = 0;
+  uint32_t finishedSlot = 0; ///< of the last micro-batch that was finished
   std::unordered_map<std::string_view, const gc::plan::Variable *> variables;
-  std::vector<uint32_t> metrics; ///< buffers, in the order of metricStaging
+  std::vector<uint32_t>
+      metrics; ///< buffers, in the order of metricStaging, which has all of a slot
   uint32_t slots = 1;
   double began = 0;
   MemoryMeasurement memory;
@@ -154,19 +163,27 @@ struct Session::State {
   Status stageMetrics() {
     const gc::plan::Plan &p = plan->get();
     size_t count = p.metrics() ? p.metrics()->size() : 0;
-    auto created = device->createStaging(std::max<size_t>(count, 1) * sizeof(float));
+    auto created = device->createStaging(std::max<size_t>(slots * count, 1) * sizeof(float));
     if (!created)
       return created.error();
     metricStaging = std::move(*created);
+    for (List *list : {&once, &microBatch, &step, &evaluate})
+      list->results.resize(list->buffers.size());
     for (size_t i = 0; i < count; ++i) {
       const gc::plan::Metric &metric = *p.metrics()->Get(static_cast<uint32_t>(i));
       metrics.push_back(metric.buffer());
       List &list = metric.evaluate() ? evaluate : microBatch;
-      list.results.push_back({bufferOf(metric.buffer()).offset(),
-                              metricStaging->bytes().subspan(i * sizeof(float), sizeof(float))});
+      for (size_t slot = 0; slot < list.results.size(); ++slot)
+        list.results[slot].push_back(
+            {bufferOf(metric.buffer()).offset(),
+             metricStaging->bytes().subspan((slot * count + i) * sizeof(float), sizeof(float))});
     }
     return {};
   }
+
+  /// Whether a list may be started while another one runs: the device queues them, each micro-batch
+  /// has a slot of its own, and nobody wants the times of single commands.
+  bool overlaps() const { return inputStaging && slots > 1 && !options.profile; }
 
   Status upload(uint32_t slot) {
     if (slot >= slots)
@@ -193,6 +210,9 @@ struct Session::State {
     if (slot >= list.buffers.size())
       return badInput("slot " + std::to_string(slot) + " of " +
                       std::to_string(list.buffers.size()) + " was asked for");
+    for (size_t i = 0; i < runningCount; ++i)
+      if (running[i].done == inputSlots[slot].read.get())
+        return runFailed("internal error: a micro-batch was started in a slot that is being read");
     if (!inputSlots[slot].fresh)
       if (Status started = upload(slot); !started)
         return started;
@@ -201,23 +221,27 @@ struct Session::State {
   }
 
   Status start(List &list, uint32_t slot, hal::Event &done, hal::Event *after) {
-    if (running)
+    if (runningCount == (overlaps() ? running.size() : 1))
       return runFailed("internal error: a list was started while another one runs");
     if (Status started =
             device->submit(*list.buffers[slot], done,
-                           {.after = after, .times = list.times, .results = list.results});
+                           {.after = after, .times = list.times, .results = list.results[slot]});
         !started)
       return started;
-    running = &list;
-    runningEvent = &done;
+    running[runningCount++] = {&list, &done, slot};
     return {};
   }
 
+  /// Of the lists that were started, the older one.
   Status finish() {
-    if (!running)
+    if (runningCount == 0)
       return runFailed("internal error: nothing was started that could be finished");
-    List &list = *std::exchange(running, nullptr);
-    Status done = runningEvent->wait();
+    Started oldest = running[0];
+    running[0] = running[--runningCount];
+    List &list = *oldest.list;
+    if (&list == &microBatch || &list == &evaluate)
+      finishedSlot = oldest.slot;
+    Status done = oldest.done->wait();
     if (done)
       for (size_t i = 0; i < list.profile.size(); ++i) {
         CommandTime &entry = list.profile[i];
@@ -279,7 +303,8 @@ struct Session::State {
     for (size_t i = 0; i < metrics.size(); ++i)
       if (metrics[i] == buffer) {
         float value;
-        std::memcpy(&value, metricStaging->bytes().data() + i * sizeof(float), sizeof(value));
+        size_t at = finishedSlot * metrics.size() + i;
+        std::memcpy(&value, metricStaging->bytes().data() + at * sizeof(float), sizeof(value));
         return value;
       }
     return badInput("buffer " + std::to_string(buffer) + " is no metric of the plan");
@@ -357,6 +382,8 @@ hal::Device &Session::device() { return *state_->device; }
 uint32_t Session::slots() const { return state_->slots; }
 
 bool Session::stagesInput() const { return state_->inputStaging != nullptr; }
+bool Session::overlaps() const { return state_->overlaps(); }
+bool Session::hasStep() const { return state_->step.buffers[0]->size() > 0; }
 
 Status Session::readBuffer(uint32_t index, std::span<std::byte> target) {
   return state_->read(index, target);
@@ -402,10 +429,12 @@ Status Session::startEvaluate(uint32_t slot) {
     return badInput("the plan has no commands for evaluation; compile it with --evaluate");
   return state_->start(state_->evaluate, slot);
 }
+Status Session::startStep() { return state_->start(state_->step, 0, *state_->event, nullptr); }
 Status Session::finishMicroBatch() { return state_->finish(); }
+Status Session::finishStarted() { return state_->finish(); }
 
 Status Session::runOnce() { return state_->runWhole(state_->once); }
-Status Session::finishStep() { return state_->runWhole(state_->step); }
+Status Session::finishStep() { return hasStep() ? state_->runWhole(state_->step) : Status(); }
 Status Session::runMicroBatch(uint32_t slot) {
   Status started = startMicroBatch(slot);
   return started ? finishMicroBatch() : started;

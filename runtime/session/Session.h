@@ -81,6 +81,11 @@ public:
   uint32_t slots() const;
   /// Whether input is copied to the device, so that uploading early is worth it.
   bool stagesInput() const;
+  /// Whether one list may be started while another one runs, so that the device never waits for the
+  /// host; `finish…` then finishes the older one. Two micro-batches have two slots.
+  bool overlaps() const;
+  /// Whether anything runs after the last micro-batch of a step.
+  bool hasStep() const;
 
   /// Commands that run once, after the variables were written.
   Status runOnce();
@@ -90,12 +95,15 @@ public:
   /// Forward and backward of the micro-batch in `slot`, which is uploaded first where it was not
   /// since its last use.
   Status runMicroBatch(uint32_t slot);
-  /// The same in two halves, with time for the host in between. One at a time.
+  /// The same in two halves, with time for the host in between. One at a time, unless they overlap.
   Status startMicroBatch(uint32_t slot);
   Status startEvaluate(uint32_t slot);
   Status finishMicroBatch();
   /// The optimizer, after the last micro-batch of the step.
   Status finishStep();
+  /// The same in two halves; `finishStarted` finishes whatever was started first.
+  Status startStep();
+  Status finishStarted();
   /// A micro-batch in inference mode; BadInput when the plan has no evaluate list.
   Status evaluateMicroBatch(uint32_t slot);
 

@@ -34,6 +34,10 @@ public:
     return session.startEvaluate(static_cast<uint32_t>(slot));
   }
   Status finishMicroBatch() override { return session.finishMicroBatch(); }
+  bool overlaps() const override { return session.overlaps(); }
+  bool hasStep() const override { return session.hasStep(); }
+  Status startStep() override { return session.startStep(); }
+  Status finishStep() override { return session.finishStarted(); }
   Result<float> readMetric(uint32_t buffer) override;
   MemoryMeasurement memoryUse() override;
   std::vector<CommandTime> commandTimes() const override;

@@ -36,10 +36,20 @@ public:
   /// The lists of the plan. They return when the device is done.
   virtual Status runOnce() = 0;
   virtual Status runStep() = 0;
-  /// A micro-batch, one at a time; when it is finished, slot and metrics may be touched.
+  /// A micro-batch, one at a time unless lists overlap; when it is finished, its slot may be
+  /// touched and its metrics are there until the next one is finished.
   virtual Status startMicroBatch(size_t slot) = 0;
   virtual Status startEvaluate(size_t slot) = 0;
   virtual Status finishMicroBatch() = 0;
+
+  /// Whether a list may be started while another one runs; then `finish…` finishes the older one,
+  /// and two micro-batches in a row have different slots.
+  virtual bool overlaps() const { return false; }
+  /// Whether a step has a list of its own behind its micro-batches; its halves, where lists
+  /// overlap.
+  virtual bool hasStep() const = 0;
+  virtual Status startStep() = 0;
+  virtual Status finishStep() = 0;
 
   /// A scalar f32 buffer.
   virtual Result<float> readMetric(uint32_t buffer) = 0;

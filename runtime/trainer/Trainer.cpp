@@ -139,19 +139,6 @@ void Trainer::loadAhead() {
       ahead = started.error();
 }
 
-Status Trainer::compute(const Loader::MicroBatch &loaded, Status (StepExecutor::*start)(size_t)) {
-  if (Status started = (executor.*start)(loaded.slot); !started)
-    return started;
-  loadAhead();
-  if (Status done = executor.finishMicroBatch(); !done) {
-    if (ahead && !*ahead)
-      return ahead->error(); // it came first, and may be why
-    return done;
-  }
-  loader->release();
-  return {};
-}
-
 Status Trainer::scaleWindow(int64_t count) {
   float scale = static_cast<float>(static_cast<double>(microBatches) / static_cast<double>(count));
   Result<std::byte *> bytes = executor.map(*windowScale);
@@ -162,73 +149,142 @@ Status Trainer::scaleWindow(int64_t count) {
 }
 
 Status Trainer::oneStep() {
-  Clock::time_point begin = Clock::now();
-  double loss = 0, correct = 0, waited = 0;
-  const std::optional<uint32_t> lossMetric = findMetric(executor.plan(), kLossMetric),
-                                correctMetric = findMetric(executor.plan(), kCorrectMetric);
+  Step &step = steps[where.step % steps.size()];
+  step = {};
+  step.begin = Clock::now();
+  step.number = where.step + 1;
+  step.epoch = where.epoch + 1;
   // The last window of an epoch has what is left.
-  int64_t window = std::min(
-      microBatches, epochMicroBatches - static_cast<int64_t>(where.stepInEpoch) * microBatches);
-  if (window < microBatches) {
+  step.window = std::min(microBatches, epochMicroBatches -
+                                           static_cast<int64_t>(where.stepInEpoch) * microBatches);
+  bool isShort = step.window < microBatches;
+  bool alone = !executor.overlaps() || isShort || afterUpdate;
+  if (isShort) {
     std::fill(microBatchLoss.begin(), microBatchLoss.end(), 0.0f);
-    if (Status done = scaleWindow(window); !done)
+    if (Status done = finishAll(); !done)
+      return done;
+    if (Status done = scaleWindow(step.window); !done)
       return done;
   }
-  for (int64_t micro = 0; micro < window; ++micro) {
-    Clock::time_point wait = Clock::now();
-    Result<Loader::MicroBatch> loaded = nextMicroBatch();
-    if (!loaded)
-      return loaded.error();
-    waited += secondsSince(wait);
-    if (Status done = compute(*loaded, &StepExecutor::startMicroBatch); !done)
-      return done;
-    Result<float> value = executor.readMetric(*lossMetric);
-    if (!value)
-      return value.error();
-    loss += *value;
-    microBatchLoss[static_cast<size_t>(micro)] = *value;
-    if (correctMetric) {
-      Result<float> right = executor.readMetric(*correctMetric);
-      if (!right)
-        return right.error();
-      correct += *right;
-    }
-  }
+  if (Status done = startMicroBatches(step, alone); !done)
+    return done;
+  where.step += 1;
+  where.stepInEpoch += 1;
+  if (!alone)
+    return executor.hasStep() ? go(executor.startStep(), {&step, false, true}, alone) : Status();
   if (Status done = executor.runStep(); !done)
     return done;
-  if (window < microBatches)
+  if (isShort)
     if (Status done = scaleWindow(microBatches); !done)
       return done;
   if (afterUpdate)
     if (Status done = afterUpdate(microBatchLoss); !done)
       return done;
-  loss /= static_cast<double>(window);
-  report.stepSeconds.push_back(static_cast<float>(secondsSince(begin)));
-  report.loss.push_back(static_cast<float>(loss));
-  report.loaderWaitSeconds += waited;
-  report.steps += 1;
-  correctInEpoch += correct;
-  seenInEpoch += static_cast<double>(window * inputs.microBatch);
-  if (correctMetric)
-    report.accuracy = correctInEpoch / seenInEpoch;
+  return complete(step);
+}
 
-  where.step += 1;
-  where.stepInEpoch += 1;
-  if (!std::isfinite(loss))
-    return runFailed(fmt::format("the loss is {} at step {} (epoch {}); try a smaller --lr, check "
-                                 "the data, or start from other weights",
-                                 loss, where.step, where.epoch + 1));
-  showProgress(static_cast<float>(loss));
-  if (onStep)
-    onStep(where.step, static_cast<float>(loss));
+Status Trainer::startMicroBatches(Step &step, bool alone) {
+  for (int64_t micro = 0; micro < step.window; ++micro) {
+    Clock::time_point wait = Clock::now();
+    Result<Loader::MicroBatch> loaded = nextMicroBatch();
+    if (!loaded)
+      return loaded.error();
+    step.waited += secondsSince(wait);
+    bool isLast = !alone && !executor.hasStep() && micro + 1 == step.window;
+    if (Status done = go(executor.startMicroBatch(loaded->slot), {&step, true, isLast}, alone);
+        !done)
+      return done;
+  }
   return {};
 }
 
-void Trainer::showProgress(float loss) {
+Status Trainer::go(Status started, const UnderWay &list, bool alone) {
+  if (!started) {
+    Status before = finishAll(); // an error of what runs shows at the next call, whatever that is
+    return before ? started : before;
+  }
+  underWay[underWayCount++] = list;
+  if (alone)
+    loadAhead();
+  while (underWayCount > (alone ? 0 : 1))
+    if (Status done = finishOldest(); !done)
+      return done;
+  return {};
+}
+
+Status Trainer::finishOldest() {
+  UnderWay oldest = underWay[0];
+  underWay[0] = underWay[--underWayCount];
+  if (Status done = oldest.isMicroBatch ? executor.finishMicroBatch() : executor.finishStep();
+      !done) {
+    if (ahead && !*ahead)
+      return ahead->error(); // it came first, and may be why
+    return done;
+  }
+  if (oldest.isMicroBatch) {
+    loader->release();
+    if (Status done = readMetrics(*oldest.step); !done)
+      return done;
+  }
+  return oldest.isLast ? complete(*oldest.step) : Status();
+}
+
+Status Trainer::finishAll() {
+  while (underWayCount > 0)
+    if (Status done = finishOldest(); !done)
+      return done;
+  return {};
+}
+
+void Trainer::abandon() {
+  for (size_t i = 0; i < underWayCount; ++i)
+    (void)(underWay[i].isMicroBatch ? executor.finishMicroBatch() : executor.finishStep());
+  underWayCount = 0;
+}
+
+Status Trainer::readMetrics(Step &step) {
+  Result<float> loss = executor.readMetric(*findMetric(executor.plan(), kLossMetric));
+  if (!loss)
+    return loss.error();
+  step.loss += *loss;
+  microBatchLoss[static_cast<size_t>(step.read++)] = *loss;
+  if (std::optional<uint32_t> metric = findMetric(executor.plan(), kCorrectMetric)) {
+    Result<float> right = executor.readMetric(*metric);
+    if (!right)
+      return right.error();
+    step.correct += *right;
+  }
+  return {};
+}
+
+Status Trainer::complete(const Step &step) {
+  double loss = step.loss / static_cast<double>(step.window);
+  // Where steps overlap, this one has had the device for itself since the last one was done.
+  report.stepSeconds.push_back(
+      static_cast<float>(secondsSince(std::max(step.begin, lastCompleted))));
+  lastCompleted = Clock::now();
+  report.loss.push_back(static_cast<float>(loss));
+  report.loaderWaitSeconds += step.waited;
+  report.steps += 1;
+  correctInEpoch += step.correct;
+  seenInEpoch += static_cast<double>(step.window * inputs.microBatch);
+  if (findMetric(executor.plan(), kCorrectMetric))
+    report.accuracy = correctInEpoch / seenInEpoch;
+  if (!std::isfinite(loss))
+    return runFailed(fmt::format("the loss is {} at step {} (epoch {}); try a smaller --lr, check "
+                                 "the data, or start from other weights",
+                                 loss, step.number, step.epoch));
+  showProgress(step.number, static_cast<float>(loss));
+  if (onStep)
+    onStep(step.number, static_cast<float>(loss));
+  return {};
+}
+
+void Trainer::showProgress(uint64_t step, float loss) {
   if (!progress)
     return;
   ProgressState state;
-  state.step = where.step;
+  state.step = step;
   state.totalSteps = finalStep;
   if (!schedule.steps && !data.endless) {
     state.epoch = where.epoch + 1;
@@ -253,6 +309,8 @@ Status Trainer::run() {
   microBatchLoss.resize(static_cast<size_t>(microBatches));
   Clock::time_point begin = Clock::now();
   auto finish = [&](Status result) {
+    if (!result)
+      abandon();
     report.seconds += secondsSince(begin);
     if (progress)
       progress->finishLine();
@@ -268,6 +326,8 @@ Status Trainer::run() {
       return finish(done);
     if (where.stepInEpoch < epochSteps)
       continue;
+    if (Status done = finishAll(); !done)
+      return finish(done);
     where.epoch += 1;
     where.stepInEpoch = 0;
     if (schedule.evaluate) {
@@ -284,6 +344,8 @@ Status Trainer::run() {
     if (schedule.evaluate)
       startLoader();
   }
+  if (Status done = finishAll(); !done)
+    return finish(done);
   // A schedule that ends within an epoch, or has no steps at all, still has a result to show.
   if (schedule.evaluate && !evaluated && !interruptRequested()) {
     Result<std::optional<EvaluationReport>> result = evaluate();
@@ -318,8 +380,12 @@ Result<std::optional<EvaluationReport>> Trainer::evaluate() {
     Result<Loader::MicroBatch> loaded = nextMicroBatch();
     if (!loaded)
       return loaded.error();
-    if (Status done = compute(*loaded, &StepExecutor::startEvaluate); !done)
-      return done.error();
+    if (Status started = executor.startEvaluate(loaded->slot); !started)
+      return started.error();
+    loadAhead();
+    if (Status done = executor.finishMicroBatch(); !done)
+      return ahead && !*ahead ? ahead->error() : done.error();
+    loader->release();
     Result<float> mean = executor.readMetric(*lossMetric);
     if (!mean)
       return mean.error();

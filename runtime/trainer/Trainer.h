@@ -11,6 +11,8 @@
 #include "runtime/trainer/StepExecutor.h"
 #include "runtime/weights/Checkpoint.h"
 
+#include <array>
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <span>
@@ -69,16 +71,42 @@ private:
   /// Lets the gradients of `count` micro-batches weigh as those of a whole window.
   Status scaleWindow(int64_t count);
   Status prepareLoader();
+
+  /// A step of which not everything is known yet.
+  struct Step {
+    uint64_t number = 0, epoch = 0; // from 1 on
+    int64_t window = 0;             // micro-batches
+    int64_t read = 0;               // those of them whose metrics were read
+    double loss = 0, correct = 0, waited = 0;
+    std::chrono::steady_clock::time_point begin;
+  };
+  /// A list that was started and is not finished.
+  struct UnderWay {
+    Step *step = nullptr;
+    bool isMicroBatch = true;
+    bool isLast = false; // of the step
+  };
+  /// Starts a step. Where lists overlap, the one before it may be unfinished until then, and this
+  /// one is when it returns: the device has work while the host reads the loss.
   Status oneStep();
+  Status startMicroBatches(Step &step, bool alone);
+  /// What follows the start of a list: `alone` waits for it, else for the one before it.
+  Status go(Status started, const UnderWay &list, bool alone);
+  Status finishOldest();
+  /// Finishes all that was started.
+  Status finishAll();
+  /// The same after an error, which is told; what else fails is not.
+  void abandon();
+  Status readMetrics(Step &step);
+  /// Judges and tells the loss of a step that is done.
+  Status complete(const Step &step);
   void startLoader();
   /// The next micro-batch of the loader's run, uploaded if it was loaded ahead.
   Result<Loader::MicroBatch> nextMicroBatch();
   /// While the device computes: loads and uploads the next one, where the device copies its input
   /// and has a slot to spare.
   void loadAhead();
-  /// Computes one with `start`, loading ahead, and gives its slot back.
-  Status compute(const Loader::MicroBatch &loaded, Status (StepExecutor::*start)(size_t));
-  void showProgress(float loss);
+  void showProgress(uint64_t step, float loss);
 
   StepExecutor &executor;
   const PlanInputs inputs;
@@ -94,6 +122,10 @@ private:
   TrainingPosition where;
   double correctInEpoch = 0, seenInEpoch = 0;
   std::vector<float> microBatchLoss; // of the present step
+  std::array<Step, 2> steps;         // the present one and the one before, by turns
+  std::array<UnderWay, 2> underWay;  // the older one first
+  size_t underWayCount = 0;
+  std::chrono::steady_clock::time_point lastCompleted;
   std::unique_ptr<Loader> loader;
   std::optional<Result<Loader::MicroBatch>> ahead; // or why there is none; said when it is wanted
 };

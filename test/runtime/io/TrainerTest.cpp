@@ -13,6 +13,7 @@
 #include <array>
 #include <cmath>
 #include <csignal>
+#include <deque>
 #include <functional>
 #include <map>
 
@@ -94,8 +95,26 @@ public:
   }
   Status startMicroBatch(size_t slot) override { return start(slot, false); }
   Status startEvaluate(size_t slot) override { return start(slot, true); }
+  bool overlaps() const override { return overlapping; }
+  bool hasStep() const override { return true; }
+  Status startStep() override {
+    calls.push_back("start step");
+    started.push_back(kStep);
+    return {};
+  }
+  Status finishStep() override {
+    calls.push_back("finish step");
+    EXPECT_EQ(started.front(), kStep);
+    started.pop_front();
+    return runStep();
+  }
   Status finishMicroBatch() override {
-    size_t slot = running;
+    if (started.empty() || started.front() == kStep) {
+      ADD_FAILURE() << "no micro-batch was started first";
+      return {};
+    }
+    size_t slot = started.front();
+    started.pop_front();
     calls.push_back("finish " + std::to_string(slot));
     if (staged) {
       EXPECT_EQ(uploaded[slot][0], memory[2 * slot]) << "overwritten while it was computed";
@@ -130,6 +149,7 @@ public:
   std::function<void()> onMicroBatch;
   uint64_t steps = 0;
   bool staged = false;            // slots are copied to the device
+  bool overlapping = false;       // two lists may be under way
   std::vector<std::string> calls; // uploads, starts and finishes
 
 private:
@@ -137,7 +157,8 @@ private:
     if (staged && !uploaded.count(slot))
       (void)upload(slot);
     calls.push_back("start " + std::to_string(slot));
-    running = slot;
+    started.push_back(slot);
+    EXPECT_LE(started.size(), overlapping ? 2u : 1u);
     evaluating = evaluate;
     return {};
   }
@@ -158,7 +179,8 @@ private:
   std::vector<flatbuffers::Offset<plan::Buffer>> buffers;
   std::vector<std::vector<std::byte>> memory;
   std::map<size_t, std::array<std::vector<std::byte>, 2>> uploaded; // by slot
-  size_t running = 0;
+  static constexpr size_t kStep = SIZE_MAX;
+  std::deque<size_t> started; // slots, or kStep; not finished
   bool evaluating = false;
   float sum = 0;
 };
@@ -217,6 +239,64 @@ TEST(Trainer, CopiesOneSlotWhileAnotherIsComputed) {
                                       "start 1",  "finish 1", //
                                       "upload 0", "start 0",  "upload 1", "finish 0", "start 1",
                                       "upload 0", "finish 1", "start 0",  "finish 0"}));
+}
+
+TEST(Trainer, StartsAListBeforeTheOneBeforeItIsFinished) {
+  FakeRun plain, run;
+  for (FakeRun *each : {&plain, &run}) {
+    each->options.schedule.epochs = 2;
+    each->options.schedule.evaluate = true;
+    each->executor.staged = each->executor.overlapping = each == &run;
+    ASSERT_TRUE(each->go().ok());
+  }
+  EXPECT_EQ(run.report.loss, plain.report.loss);
+  EXPECT_EQ(run.report.stepSeconds.size(), 4u);
+  EXPECT_EQ(run.report.accuracy, plain.report.accuracy);
+  EXPECT_EQ(run.report.evaluations[1].loss, plain.report.evaluations[1].loss);
+  EXPECT_EQ(run.executor.number(8, 0), plain.executor.number(8, 0)) << "the weight";
+  run.executor.calls.resize(16);
+  // Two steps of two micro-batches; the epoch's last step is finished before its evaluation.
+  EXPECT_EQ(run.executor.calls,
+            (std::vector<std::string>{"upload 0", "start 0", "upload 1", "start 1", "finish 0", //
+                                      "start step", "finish 1",                                 //
+                                      "upload 0", "start 0", "finish step",                     //
+                                      "upload 1", "start 1", "finish 0",                        //
+                                      "start step", "finish 1", "finish step"}));
+}
+
+TEST(Trainer, OverlappingStepsHaveShortWindowsNumbersAndInterruptsToo) {
+  FakeRun windows(11, 0, true);
+  windows.executor.staged = windows.executor.overlapping = true;
+  windows.options.schedule.epochs = 2;
+  ASSERT_TRUE(windows.go().ok());
+  EXPECT_EQ(windows.report.loss, (std::vector<float>{1.5, 5.5, 8.5, 1.5, 5.5, 8.5}));
+  EXPECT_EQ(windows.executor.number(8, 0), 0.5f + 2 * (6 + 22 + 2 * 17));
+  EXPECT_EQ(windows.executor.number(9, 0), 1.0f);
+
+  FakeRun bad(100);
+  bad.executor.staged = bad.executor.overlapping = true;
+  bad.options.schedule.steps = 9;
+  bad.executor.onMicroBatch = [&] {
+    if (bad.executor.steps == 2)
+      bad.executor.set(4, NAN);
+  };
+  Status result = bad.go();
+  ASSERT_FALSE(result.ok());
+  EXPECT_CONTAINS(result.error().message, "nan at step 3 (epoch 1)");
+  EXPECT_EQ(bad.report.loss.size(), 3u) << "the step after it was started and is not told";
+
+  FakeRun stopped(100);
+  stopped.executor.staged = stopped.executor.overlapping = true;
+  stopped.options.schedule.steps = 1000;
+  int microBatches = 0;
+  stopped.executor.onMicroBatch = [&] {
+    if (++microBatches == 5)
+      std::raise(SIGINT);
+  };
+  (void)stopped.go();
+  EXPECT_TRUE(stopped.report.interrupted);
+  EXPECT_EQ(stopped.report.steps, stopped.executor.steps) << "every step that was started is told";
+  EXPECT_EQ(stopped.report.loss.size(), stopped.executor.steps);
 }
 
 TEST(Trainer, AShortLastWindowWeighsAsAWholeOne) {
