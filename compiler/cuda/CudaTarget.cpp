@@ -6,6 +6,7 @@
 #include "compiler/target/CommandWriter.h"
 #include "compiler/target/Products.h"
 #include "passes/analysis/Liveness.h"
+#include "runtime/plan/CudnnProfile.h"
 #include <nlohmann/json.hpp>
 
 using namespace mlir;
@@ -34,7 +35,8 @@ FailureOr<int64_t> CudaTarget::workspaceBytes(Operation *op, bool lean) {
   if (failed(twin))
     return failure();
   int64_t sums = call->needsBiasGradient ? emitter.biasGradientNeeds(op).workspaceBytes : 0;
-  return std::max({call->plan.workspaceBytes, sums, *twin});
+  int64_t own = call->plan.workspaceBytes;
+  return std::max({own ? own + plan::kWorkspaceSlack : 0, sums, *twin});
 }
 
 bool CudaTarget::prefersAccumulating(Operation *op, AccumulateProductOp accumulating, bool lean) {
@@ -102,7 +104,8 @@ LogicalResult CudaTarget::lowerLibrary(Operation *op, const LibraryOp &call,
   for (auto [tensor, binding] : llvm::zip_equal(call.plan.tensors, call.bindings))
     bindTo(tensor.id, writer.resolve(binding.buffer), binding.offset, binding.access);
   for (const LibraryPlan::Scratch &scratch : call.plan.scratch) // the workspace counts bytes
-    bindTo(scratch.id, uint32_t(buffers.workspace), scratch.offset, {false, true});
+    bindTo(scratch.id, uint32_t(buffers.workspace), plan::kWorkspaceSlack + scratch.offset,
+           {false, true});
   command.access = planAccess(access);
   for (const LibraryPlan::Scalar &scalar : call.plan.scalars) {
     command.scalar_ids.push_back(scalar.id);

@@ -1,5 +1,7 @@
 #include "runtime/cuda/CudaCommandBuffer.h"
 
+#include "runtime/plan/CudnnProfile.h"
+
 #include <algorithm>
 #include <chrono>
 
@@ -162,8 +164,17 @@ Status CudaCommandBuffer::bindGraphCall(Step &step, const gc::plan::GraphCall &c
     bindings.ids.push_back(call.scalar_ids()->Get(i));
     bindings.pointers.push_back(&step.scalars[i]);
   }
-  if (call.workspace() >= 0)
-    bindings.workspace = pointer(address(static_cast<uint32_t>(call.workspace())));
+  if (call.workspace() >= 0) {
+    constexpr CUdeviceptr kAlignment = plan::kWorkspaceAlignment;
+    auto buffer = static_cast<uint32_t>(call.workspace());
+    uint64_t needs = plan_->graphs()->Get(call.graph())->workspace_bytes();
+    CUdeviceptr begin = address(buffer),
+                aligned = (begin + kAlignment - 1) / kAlignment * kAlignment;
+    if (needs > 0 && aligned - begin + needs > plan_->buffers()->Get(buffer)->bytes())
+      return badInput("the plan has no room to align the workspace of " + subjectOf(step) +
+                      "; compile it again");
+    bindings.workspace = pointer(aligned);
+  }
   auto pack = modules_->graphs()->pack(bindings, subjectOf(step));
   if (!pack)
     return pack.error();

@@ -5,6 +5,7 @@
 #ifndef GC_RUNTIME_PLAN_CUDNNPROFILE_H
 #define GC_RUNTIME_PLAN_CUDNNPROFILE_H
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +16,11 @@ namespace gc::plan {
 /// where the text has no such profile.
 std::optional<std::string> fitCudnnPlan(std::string_view plan, int driverVersion,
                                         int multiprocessors);
+
+/// A library wants its workspace at a multiple of this many bytes; buffers of a plan begin at
+/// multiples of 64. So a workspace has `kWorkspaceSlack` bytes more than its graph needs, and the
+/// graph's part begins at the first such multiple.
+inline constexpr int64_t kWorkspaceAlignment = 256, kWorkspaceSlack = kWorkspaceAlignment - 64;
 
 /// "9.19.0" for 91900, as cudnnGetVersion tells it.
 std::string cudnnVersionText(size_t version);

@@ -1,10 +1,14 @@
 //===- main.cpp - gc-cudnn-table: what cuDNN plans for which GPU ----------===//
 //
-// Prints PLANS.md of compiler/cuda/library; targets may be named to print only those.
+// Prints PLANS.md of compiler/cuda/library; targets may be named to print only those. With --cards:
+// which plans of an architecture restore on its cards, fitted to card and driver as the runtime
+// does it. A line for each, with tabs between: target, card, driver's CUDA, restored, planned, the
+// first reason why one did not.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/cuda/library/ExampleGraphs.h"
 #include "compiler/cuda/library/LibraryPlanner.h"
+#include "runtime/plan/CudnnProfile.h"
 #include "runtime/plan/ElementType.h"
 #include "runtime/plan/ExitCode.h"
 #include "runtime/process/StandardStreams.h"
@@ -101,8 +105,75 @@ static int printTables(int argc, char **argv) {
   return gc::exits::Done;
 }
 
+/// One graph of each kind that the library runs in f32.
+static std::vector<ExampleGraph> graphsOfCards() {
+  std::vector<ExampleGraph> graphs = exampleGraphs(gc::plan::DType_F32);
+  std::erase_if(graphs, [](const ExampleGraph &graph) {
+    for (const char *name :
+         {"convolution 3x3", "convolution, data gradient", "convolution, filter gradient",
+          "linear + bias + residual", "layer norm", "layer norm, gradient"})
+      if (graph.name == name)
+        return false;
+    return true;
+  });
+  return graphs;
+}
+
+static int printCards(const std::vector<std::string> &targets) {
+  constexpr int drivers[] = {12000, 12020, 12040, 12080, 13000, 13010};
+  PlannerOptions options;
+  options.maxAlternatives = 0;
+  std::string reason;
+  for (const DeviceModel &device : deviceModels()) {
+    if (!targets.empty() &&
+        std::find(targets.begin(), targets.end(), device.target) == targets.end())
+      continue;
+    auto planner = LibraryPlanner::create(device, options, reason);
+    if (!planner) {
+      std::fprintf(stderr, "gc-cudnn-table: %s\n", reason.c_str());
+      return gc::exits::RunFailed;
+    }
+    std::vector<LibraryPlan> plans;
+    for (const ExampleGraph &example : graphsOfCards()) {
+      auto answer = std::visit([&](auto &graph) { return planner->plan(graph); }, example.graph);
+      if (answer.plan)
+        plans.push_back(std::move(*answer.plan));
+    }
+    for (const DeviceModel &card : cards())
+      for (int driver : drivers) {
+        if (card.target != device.target)
+          continue;
+        PlannerOptions there = options;
+        there.driverVersion = driver;
+        auto elsewhere = LibraryPlanner::create(card, there, reason);
+        if (!elsewhere) {
+          std::fprintf(stderr, "gc-cudnn-table: %s\n", reason.c_str());
+          return gc::exits::RunFailed;
+        }
+        size_t restored = 0;
+        std::string first;
+        for (const LibraryPlan &plan : plans) {
+          auto fitted = gc::plan::fitCudnnPlan(plan.plan, driver, card.multiprocessors);
+          auto workspace = fitted ? elsewhere->restore(*fitted, reason) : std::nullopt;
+          bool fits = workspace && *workspace <= plan.workspaceBytes;
+          restored += fits;
+          if (!fits && first.empty())
+            first = !fitted     ? "no profile in the plan"
+                    : workspace ? "more workspace than planned"
+                                : reason;
+        }
+        std::printf("%s\t%s\t%d\t%zu\t%zu\t%s\n", card.target.c_str(), card.name.c_str(), driver,
+                    restored, plans.size(), first.c_str());
+        std::fflush(stdout);
+      }
+  }
+  return gc::exits::Done;
+}
+
 int main(int argc, char **argv) {
   gc::runtime::prepareProcess();
-  return gc::runtime::finishStandardOutput("gc-cudnn-table", printTables(argc, argv),
-                                           gc::runtime::PrintedText::IsTheResult);
+  bool ofCards = argc > 1 && std::string(argv[1]) == "--cards";
+  return gc::runtime::finishStandardOutput(
+      "gc-cudnn-table", ofCards ? printCards({argv + 2, argv + argc}) : printTables(argc, argv),
+      gc::runtime::PrintedText::IsTheResult);
 }

@@ -26,6 +26,21 @@ static LogicalResult emitOp(Operation *op, GpuKernels &kernels) {
   return emitOpOfKind(op, kernels, "CUDA");
 }
 
+// A grid that CUDA cannot launch would be cut to 32 bits without a word.
+static LogicalResult checkGrids(Operation *op, ArrayRef<KernelLaunch> launches) {
+  constexpr int64_t most[] = {0x7fffffff, 65535, 65535};
+  for (const KernelLaunch &launch : launches) {
+    const int64_t extents[] = {launch.grid.x, launch.grid.y, launch.grid.z};
+    for (auto [extent, limit] : llvm::zip(extents, most))
+      if (extent > limit)
+        return op->emitOpError("needs a grid of ")
+               << extents[0] << " x " << extents[1] << " x " << extents[2]
+               << " blocks, and CUDA launches at most " << most[0] << " x " << most[1] << " x "
+               << most[2] << "; use more micro-batches or smaller layers";
+  }
+  return success();
+}
+
 // db[c] = sum over rows of dy[row][c], the second result of a convolution's filter gradient, or the
 // second accumulator.
 static void addBiasGradient(Operation *op, GpuKernels &kernels) {
@@ -101,6 +116,8 @@ FailureOr<SmallVector<KernelLaunch>> GridEmitter::emit(Operation *op, ArrayRef<i
     return found->second;
   GpuKernels kernels(op, aliases, built);
   if (failed(emitOp(op, kernels)))
+    return failure();
+  if (failed(checkGrids(op, kernels.launches)))
     return failure();
   emitted[key] = kernels.launches;
   return kernels.launches;

@@ -52,6 +52,12 @@ GC_EXPORT int cuLibraryUnload(void *) { return Success; }
 GC_EXPORT int cuLibraryGetKernel(void **kernel, void *, const char *) {
   return *kernel = &loaded, Success;
 }
+// cuDNN from 9.20 on asks for the function behind a kernel before anything is launched.
+GC_EXPORT int cuKernelGetFunction(void **function, void *kernel) {
+  if (!kernel)
+    return InvalidValue;
+  return *function = &loaded, Success;
+}
 // How much shared memory a launch may ask for: a promise about launches, of which there are none.
 GC_EXPORT int cuKernelSetAttribute(int, int, void *, int) { return Success; }
 
@@ -100,6 +106,7 @@ GC_EXPORT int cuGetProcAddress(const char *name, void **function, int driver,
   X(cuGetErrorName)                                                                                \
   X(cuGetErrorString)                                                                              \
   X(cuGetProcAddress)                                                                              \
+  X(cuKernelGetFunction)                                                                           \
   X(cuKernelSetAttribute)                                                                          \
   X(cuLibraryGetKernel)                                                                            \
   X(cuLibraryLoadData)                                                                             \

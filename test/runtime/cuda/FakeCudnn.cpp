@@ -169,6 +169,8 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t
   void *const *workspace = values<void *>(v, CUDNN_ATTR_VARIANT_PACK_WORKSPACE, one);
   if (!p.finalized || !v.finalized || one != 1 || !*workspace)
     return refuse(2000, "a plan, a pack and a workspace are needed");
+  if (reinterpret_cast<uintptr_t>(*workspace) % 256 != 0)
+    return refuse(2000, "the workspace is not at a multiple of 256 bytes");
   std::map<int64_t, void *> bound;
   for (size_t i = 0; i < count; ++i)
     bound[ids[i]] = pointers[i];

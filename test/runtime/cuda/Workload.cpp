@@ -6,6 +6,7 @@
 //
 // Prints what it computed; or the error, with its exit code.
 #include "runtime/hal/conformance/Lowering.h"
+#include "runtime/plan/CudnnProfile.h"
 #include "runtime/session/Session.h"
 
 #include <cstdio>
@@ -57,7 +58,7 @@ struct Plan {
       uint32_t graph = small.graph("product_relu", "{\"engine\": 7}", bytes);
       small.name("fc:matmul");
       small.graphCall(graph, {11, 12}, {View(y, 0), View(w, 1)}, {{13, 0.5f}},
-                      small.workspace(bytes));
+                      small.workspace(bytes + gc::plan::kWorkspaceSlack));
     } else {
       small.name("w:copy");
       small.copy({y, 0}, {w, 0}, 4 * items);

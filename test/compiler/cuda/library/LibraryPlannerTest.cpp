@@ -364,6 +364,39 @@ TEST(LibraryPlanner, FittedPlansRestoreOnOtherCardsAndDrivers) {
   EXPECT_GT(refused, 0) << "fitting would not be needed";
 }
 
+// GC_OTHER_CUDNN is a folder with another cuDNN (its libcudnn.so.9 and what that loads): a plan of
+// the installed one either restores there or is refused with a reason; the runtime then takes the
+// generated twin. CONTRIBUTING.md says how to get one.
+TEST(LibraryPlanner, AnotherCudnnRestoresOrSaysWhyNot) {
+  const char *folder = std::getenv("GC_OTHER_CUDNN");
+  if (!folder)
+    GTEST_SKIP() << "GC_OTHER_CUDNN is not set";
+  MAKE_PLANNER(planner, "sm_86", firstChoice());
+  PlanAnswer answer = plan(*planner, example(gc::plan::DType_F32, "convolution 3x3"));
+  ASSERT_TRUE(answer.plan) << answer.reason;
+  std::string script = testing::TempDir() + "other-cudnn-plan";
+  std::ofstream(script)
+      << "#!/bin/sh\nLD_LIBRARY_PATH='" << folder << "' exec '"
+      << (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "gc-cudnn-plan").string()
+      << "' \"$@\"\n";
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  PlannerOptions options = firstChoice();
+  options.helper = script;
+  std::string reason;
+  auto other = LibraryPlanner::create(*findDeviceModel("sm_86"), options, reason);
+  ASSERT_TRUE(other) << reason;
+  ASSERT_NE(other->libraryVersion(), planner->libraryVersion()) << "it is the same cuDNN";
+  auto workspace = other->restore(answer.plan->plan, reason);
+  RecordProperty("outcome", workspace ? "restored" : reason);
+  std::printf("a plan of cuDNN %s with %s: %s\n", planner->libraryVersion().c_str(),
+              other->libraryVersion().c_str(), workspace ? "restores" : reason.c_str());
+  EXPECT_TRUE(workspace || reason.find("CUDNN_STATUS") != std::string::npos) << reason;
+  // It plans for itself, too: what it asks of the driver is there.
+  PlanAnswer own = plan(*other, example(gc::plan::DType_F32, "layer norm, gradient"));
+  ASSERT_TRUE(own.plan) << own.reason;
+  EXPECT_TRUE(other->restore(own.plan->plan, reason)) << reason;
+}
+
 TEST(FitCudnnPlan, ChangesNothingButTheProfile) {
   EXPECT_EQ(gc::plan::fitCudnnPlan(R"({"driverVer":1,"GPUProfile":{"multiProcessorCount":82,"x":1,)"
                                    R"("driverVer":13000}})",
