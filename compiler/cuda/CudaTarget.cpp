@@ -218,6 +218,8 @@ static nlohmann::json resourceRow(const KernelResources &resources, int64_t laun
           {"spill_bytes", known(resources.spillBytes)},
           {"stack_bytes", known(resources.stackBytes)},
           {"shared_bytes", resources.sharedBytes},
+          {"blocks", known(resources.blocksPerMultiprocessor)},
+          {"blocks_asked", resources.askedBlocks},
           {"occupancy", known(resources.occupancy)},
           {"limited_by", resources.limiter},
           {"seconds_predicted", seconds}};

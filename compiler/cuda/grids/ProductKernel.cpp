@@ -190,8 +190,9 @@ private:
   Value c, bias, residual;
 };
 
-/// Blocks that should fit a multiprocessor: as many as leave a thread the registers that it needs
-/// (so that nothing is spilled), which are more where elements are fetched one by one.
+/// Blocks that should fit a multiprocessor, where it gets so many: as many as leave a thread the
+/// registers that it needs (so that nothing is spilled), which are more where elements are fetched
+/// one by one.
 int64_t blocksOf(const TileShape &tile, bool inVectors) {
   if (tile.threads() == 256)
     return inVectors ? 2 : 1;
@@ -246,6 +247,8 @@ void addProduct(GpuKernels &kernels, const ProductKernel &product, const Product
   const TileShape &tile = cut.tile;
   int64_t across = ceilDiv(product.columns, tile.columns), down = ceilDiv(product.rows, tile.rows);
   bool isSplit = cut.splits > 1;
+  int64_t blocks = across * down * product.batch * cut.splits;
+  int64_t processors = kernels.device().multiprocessors;
   int64_t matrix = product.rows * product.columns;
   SmallVector<BufferUse> uses{product.a, product.b};
   if (isSplit)
@@ -254,7 +257,7 @@ void addProduct(GpuKernels &kernels, const ProductKernel &product, const Product
     uses.append(Epilogue::uses(product));
 
   kernels.add(
-      "tiles", uses, {across * down * product.batch * cut.splits, 1, 1}, {tile.threads(), 1, 1},
+      "tiles", uses, {blocks, 1, 1}, {tile.threads(), 1, 1},
       [&](GpuBuilder &k, ArrayRef<Value> buffers) {
         // Neighbouring blocks have the same rows.
         Expr number = k.block();
@@ -272,7 +275,8 @@ void addProduct(GpuKernels &kernels, const ProductKernel &product, const Product
         }
         TileOperand a = product.left(k, tile, buffers[0], batch);
         TileOperand b = product.right(k, tile, buffers[1], batch);
-        k.atLeastBlocks(blocksOf(tile, a.width == 4 && b.width == 4));
+        k.atLeastBlocks(
+            std::min(blocksOf(tile, a.width == 4 && b.width == 4), ceilDiv(blocks, processors)));
         SmallVector<Expr> sums = sumProducts(k, tile, a, firstRow, b, firstColumn, begin, end,
                                              k.shared({stagingSize(tile)}));
 

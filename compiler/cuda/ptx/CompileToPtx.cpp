@@ -120,6 +120,7 @@ FailureOr<KernelResources> describe(const KernelSignature &signature, const Shar
   KernelResources resources;
   resources.name = signature.name;
   resources.threadsPerBlock = signature.threads;
+  resources.askedBlocks = signature.minBlocks;
   resources.dynamicSharedBytes = signature.dynamicSharedBytes;
   resources.sharedBytes = signature.staticSharedBytes + signature.dynamicSharedBytes;
   if (shard.assembled.cubin.empty())

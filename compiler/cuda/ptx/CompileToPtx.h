@@ -21,8 +21,9 @@ struct KernelResources {
   int64_t dynamicSharedBytes = 0;
   int threadsPerBlock = 0;
   int blocksPerMultiprocessor = -1;
-  double occupancy = -1; // resident warps over those that a multiprocessor can hold
-  std::string limiter;   // threads | blocks | registers | shared; empty: not known
+  int64_t askedBlocks = 0; // by gc.min_blocks; 0: none
+  double occupancy = -1;   // resident warps over those that a multiprocessor can hold
+  std::string limiter;     // threads | blocks | registers | shared; empty: not known
 };
 
 /// Kernels that are loaded together.

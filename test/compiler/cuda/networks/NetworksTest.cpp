@@ -83,9 +83,8 @@ TEST_P(Networks, AssembleWithoutSpills) {
     EXPECT_EQ(kernel["spill_bytes"], 0) << kernel.dump();
     EXPECT_EQ(kernel["stack_bytes"], 0) << kernel.dump();
     EXPECT_GT(kernel["occupancy"], 0) << kernel.dump();
-    // No tile of a product has lost the second block that it asked for.
-    if (kernel["threads"] == 256 && kernel["name"].get<std::string>().ends_with("_tiles"))
-      EXPECT_LE(kernel["registers"], 128) << kernel.dump();
+    // No kernel has lost the blocks that it asked for.
+    EXPECT_GE(kernel["blocks"], kernel["blocks_asked"]) << kernel.dump();
   }
   for (const plan::KernelImage *image : *(*plan)->kernels()->images()) {
     ASSERT_TRUE(image->cubin());
