@@ -71,7 +71,8 @@ static int printTables(int argc, char **argv) {
         seconds.push_back(taken.count());
         if (answer.plan) {
           std::string engine = answer.plan->engine.substr(0, answer.plan->engine.find(" ("));
-          rows[i].cells += " " + engine + ", " + bytes(answer.plan->workspaceBytes) + " |";
+          rows[i].cells += " " + engine + ", " + bytes(answer.plan->workspaceBytes) +
+                           (answer.plan->winograd ? ", Winograd |" : " |");
           continue;
         }
         auto place = std::find(reasons.begin(), reasons.end(), answer.reason);
@@ -86,7 +87,8 @@ static int printTables(int argc, char **argv) {
       "# What cuDNN plans for which GPU\n\n"
       "Written by `gc-cudnn-table > compiler/cuda/library/PLANS.md`, with cuDNN %s and the "
       "%s;\nno GPU is needed. Graphs of resnet-50 and vit-small at batch 16, by "
-      "deterministic engines without TF32. Engine and\nworkspace of the first choice, enough for "
+      "deterministic engines without TF32, in f32 without Winograd's algorithm where there is "
+      "another. Engine and\nworkspace of the first choice, enough for "
       "the largest card of the architecture; what has `none` takes the generated path, for "
       "the reason of that number below.\n",
       library.c_str(), driver.c_str());

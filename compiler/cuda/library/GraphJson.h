@@ -52,8 +52,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PoolGraph, type, kind, backward, batch, inH, 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LibraryPlan::Tensor, role, id)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LibraryPlan::Scalar, role, id, value)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LibraryPlan::Scratch, id, offset, bytes)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LibraryPlan, plan, workspaceBytes, engine, tensors, scalars,
-                                   scratch)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LibraryPlan, plan, workspaceBytes, engine, tensorCores, winograd,
+                                   tensors, scalars, scratch)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PlannerOptions, allowNondeterministic, allowTf32, workspaceLimit,
                                    maxAlternatives, driverVersion)
 

@@ -21,7 +21,9 @@ namespace gc::cuda {
 struct LibraryPlan {
   std::string plan; // the library's serialization, restored at run time
   int64_t workspaceBytes = 0;
-  std::string engine; // which, with its knobs; for reports
+  std::string engine;       // which, with its knobs; for reports
+  bool tensorCores = false; // in an f32 product: TF32
+  bool winograd = false;    // transforms tiles of the image, which costs digits
   /// Bound by id when the plan runs. Roles are those of LibraryGraphs.h.
   struct Tensor {
     std::string role;

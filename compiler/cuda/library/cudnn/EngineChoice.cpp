@@ -33,21 +33,44 @@ static std::vector<Descriptor> proposals(const Descriptor &graph, const Descript
                                    CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, count);
 }
 
-// What an engine may not do, or null. An f32 product meets tensor cores only by rounding to TF32;
-// without a product the note is about what else the engine can do.
-static const char *objection(const std::vector<cudnnBackendNumericalNote_t> &notes,
-                             const GraphBuilder &graph, const PlannerOptions &options) {
-  auto has = [&](cudnnBackendNumericalNote_t note) { return std::ranges::count(notes, note) > 0; };
-  if (!options.allowNondeterministic && has(CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC))
+using Notes = std::vector<cudnnBackendNumericalNote_t>;
+
+static bool has(const Notes &notes, cudnnBackendNumericalNote_t note) {
+  return std::ranges::count(notes, note) > 0;
+}
+
+// Winograd's algorithm adds and subtracts pixels before it multiplies, which costs digits that a
+// plain sum keeps.
+static bool isWinograd(const Notes &notes) {
+  for (auto note :
+       {CUDNN_NUMERICAL_NOTE_WINOGRAD, CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4,
+        CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6, CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13})
+    if (has(notes, note))
+      return true;
+  return false;
+}
+
+// An f32 product meets tensor cores only by rounding to TF32; without a product the note is about
+// what else the engine can do.
+static bool isTf32(const Notes &notes, const GraphBuilder &graph) {
+  return graph.dataType() == CUDNN_DATA_FLOAT && graph.hasProduct() &&
+         has(notes, CUDNN_NUMERICAL_NOTE_TENSOR_CORE);
+}
+
+// What an engine may not do, or null.
+static const char *objection(const Notes &notes, const GraphBuilder &graph,
+                             const PlannerOptions &options, bool allowWinograd) {
+  if (!options.allowNondeterministic && has(notes, CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC))
     return "not deterministic";
   if (options.allowTf32)
     return nullptr;
-  if (graph.dataType() == CUDNN_DATA_FLOAT && graph.hasProduct() &&
-      has(CUDNN_NUMERICAL_NOTE_TENSOR_CORE))
+  if (isTf32(notes, graph))
     return "TF32";
-  if (has(CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS))
+  if (!allowWinograd && graph.dataType() == CUDNN_DATA_FLOAT && isWinograd(notes))
+    return "Winograd";
+  if (has(notes, CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS))
     return "rounds its operands";
-  if (has(CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION))
+  if (has(notes, CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION))
     return "sums in reduced precision";
   return nullptr;
 }
@@ -85,8 +108,9 @@ static int64_t workspaceOnLargest(const std::string &plan, const PlannedDevices 
   }
 }
 
-std::vector<LibraryPlan> chooseEngines(const GraphBuilder &builder, const PlannedDevices &devices,
-                                       const PlannerOptions &options) {
+static std::vector<LibraryPlan> chooseAmong(const GraphBuilder &builder,
+                                            const PlannedDevices &devices,
+                                            const PlannerOptions &options, bool allowWinograd) {
   Descriptor graph = builder.finish();
   std::vector<LibraryPlan> plans;
   std::set<std::string> considered;   // the heuristics' modes overlap
@@ -100,9 +124,9 @@ std::vector<LibraryPlan> chooseEngines(const GraphBuilder &builder, const Planne
     std::string name = nameOf(engines.at(0), config);
     if (!considered.insert(name).second)
       return;
-    auto notes =
+    Notes notes =
         engines.at(0).getArray<cudnnBackendNumericalNote_t>(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE);
-    if (const char *why = objection(notes, builder, options)) {
+    if (const char *why = objection(notes, builder, options, allowWinograd)) {
       ++refused[why];
       return;
     }
@@ -123,9 +147,14 @@ std::vector<LibraryPlan> chooseEngines(const GraphBuilder &builder, const Planne
     std::string text(bytes.data(), strnlen(bytes.data(), bytes.size()));
     own = std::max(own, workspaceOnLargest(text, devices, options.driverVersion));
     start = builder.scratches.empty() ? own : (own + 255) / 256 * 256;
-    LibraryPlan result{
-        std::move(text),  start + builder.scratchBytes, name, builder.tensorIds, builder.scalars,
-        builder.scratches};
+    LibraryPlan result{std::move(text),
+                       start + builder.scratchBytes,
+                       name,
+                       isTf32(notes, builder),
+                       isWinograd(notes),
+                       builder.tensorIds,
+                       builder.scalars,
+                       builder.scratches};
     for (auto &scratch : result.scratch)
       scratch.offset += start;
     limit = result.workspaceBytes > worthLess ? result.workspaceBytes / 2 : -1;
@@ -159,6 +188,18 @@ std::vector<LibraryPlan> chooseEngines(const GraphBuilder &builder, const Planne
   if (!failure.empty())
     text += (text.empty() ? "" : ", ") + failure;
   throw NoPlan("no engine: " + text);
+}
+
+// In f32, engines of Winograd's algorithm only where no other is left.
+std::vector<LibraryPlan> chooseEngines(const GraphBuilder &builder, const PlannedDevices &devices,
+                                       const PlannerOptions &options) {
+  try {
+    return chooseAmong(builder, devices, options, /*allowWinograd=*/false);
+  } catch (const NoPlan &) {
+    if (options.allowTf32)
+      throw;
+  }
+  return chooseAmong(builder, devices, options, /*allowWinograd=*/true);
 }
 
 int64_t restorePlan(const std::string &text, const Descriptor &device) {

@@ -198,6 +198,27 @@ TEST(LibraryPlanner, TakesNoTf32UnlessAllowed) {
   EXPECT_TRUE(rounded.plan) << rounded.reason;
 }
 
+// Engines of Winograd's algorithm lose digits: in f32 there is another for each of our graphs. By
+// the flag, and by the words in the plan itself.
+TEST(LibraryPlanner, TakesNoWinogradInF32) {
+  PlannerOptions options = firstChoice();
+  for (const char *target : {"sm_75", "sm_80", "sm_86"}) {
+    MAKE_PLANNER(planner, target, options);
+    for (const char *name : {"convolution 3x3", "convolution, data gradient"}) {
+      auto answer = plan(*planner, example(gc::plan::DType_F32, name));
+      ASSERT_TRUE(answer.plan) << answer.reason;
+      EXPECT_FALSE(answer.plan->winograd) << target << " " << name;
+      EXPECT_EQ(answer.plan->plan.find("WINOGRAD"), std::string::npos) << target << " " << name;
+    }
+  }
+  // They are there, and taken where rounding is allowed.
+  options.allowTf32 = true;
+  MAKE_PLANNER(lax, "sm_75", options);
+  auto rounded = plan(*lax, example(gc::plan::DType_F32, "convolution, data gradient"));
+  ASSERT_TRUE(rounded.plan) << rounded.reason;
+  EXPECT_TRUE(rounded.plan->winograd) << rounded.plan->engine;
+}
+
 TEST(LibraryPlanner, KeepsToTheWorkspaceLimit) {
   auto graph = example(gc::plan::DType_F32, "convolution, data gradient");
   PlannerOptions options = firstChoice();
