@@ -42,14 +42,13 @@ bool Candidates::add(int64_t parts) {
   return !isScarce() || !target->canBeLean() || addModule(parts, /*lean=*/true);
 }
 
-// What was not measured, by what the target knows of an op's commands.
+// By what the target knows of an op's commands.
 static void predictSeconds(ModuleOp module, Target &target, bool lean) {
   Builder builder(module.getContext());
   for (auto function : module.getOps<func::FuncOp>())
     for (Operation &op : function.getBody().front().without_terminator())
-      if (!op.hasAttr("gc.seconds"))
-        if (std::optional<double> seconds = target.seconds(&op, lean))
-          op.setAttr("gc.seconds", builder.getF64FloatAttr(*seconds));
+      if (std::optional<double> seconds = target.seconds(&op, lean))
+        op.setAttr("gc.seconds", builder.getF64FloatAttr(*seconds));
 }
 
 bool Candidates::addModule(int64_t parts, bool lean) {

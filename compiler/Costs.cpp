@@ -27,7 +27,7 @@ namespace {
 
 // What a profile says about one op.
 struct Measured {
-  std::string name;
+  std::string name, implementation;
   double flops = 0, bytes = 0, seconds = 0;
 
   bool isWorkOf(const Measured &other) const {
@@ -38,6 +38,12 @@ struct Measured {
     return llvm::formatv("'{0}' ({1:F0} FLOP, {2:F0} bytes)", name, flops, bytes);
   }
 };
+
+// "conv2d" of "layer1.0.conv1:conv2d" or "conv2d@model.mlir:12".
+std::string kindOf(const std::string &name) {
+  std::string plain = nameWithoutPlace(name);
+  return plain.substr(plain.rfind(':') + 1); // npos + 1 is 0
+}
 
 std::string listOf(func::FuncOp function) {
   auto list = function->getAttrOfType<StringAttr>("gc.list");
@@ -72,21 +78,48 @@ public:
       : module(module), file(file), step(step) {}
 
   std::string run() {
+    json content;
+    if (std::string error = parse(content); !error.empty())
+      return error;
+    warnOfThreads(content);
+    if (content.contains("ops"))
+      return useProfile(content);
+    Roofline roofline;
+    if (std::string error = readCalibration(content["roofline"], roofline); !error.empty())
+      return error;
+    roofline.set(module);
+    return "";
+  }
+
+  std::string read(MeasuredCosts &costs) {
+    json content;
+    if (std::string error = parse(content); !error.empty())
+      return error;
+    costs.device = textOf(content, "device");
+    if (!content.contains("ops"))
+      return readCalibration(content["roofline"], costs.roofline.emplace());
+    if (std::string error = readProfile(content); !error.empty())
+      return error;
+    for (const auto &[place, op] : profile)
+      if (place.first == "micro_batch" || place.first == "step")
+        costs.ops.push_back({kindOf(op.name), op.flops, op.bytes, op.seconds, op.implementation});
+    return "";
+  }
+
+private:
+  std::string parse(json &content) {
     auto buffer = llvm::MemoryBuffer::getFile(file, /*IsText=*/true);
     if (!buffer)
       return "--costs: cannot read '" + file + "': " + buffer.getError().message();
     StringRef text = (*buffer)->getBuffer();
-    json content = json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
+    content = json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
     if (content.is_discarded())
       return wrong("is not JSON, or only a part of it");
-    bool isProfile = content.is_object() && content.contains("ops");
-    if (!isProfile && !(content.is_object() && content.contains("roofline")))
+    if (!content.is_object() || !(content.contains("ops") || content.contains("roofline")))
       return wrong("is neither a profile nor a calibration");
-    warnOfThreads(content);
-    return isProfile ? useProfile(content) : useCalibration(content["roofline"]);
+    return "";
   }
 
-private:
   std::string wrong(const std::string &what) const {
     return "--costs: '" + file + "' " + what +
            "; make one with gc-run MODEL --profile=FILE or gc-run --calibrate=FILE";
@@ -126,10 +159,9 @@ private:
                            << " threads, this plan is for " << step.threads;
   }
 
-  std::string useCalibration(const json &values) {
+  std::string readCalibration(const json &values, Roofline &roofline) {
     if (!values.is_object())
       return wrong("has a roofline that is no table");
-    Roofline roofline;
     for (size_t i = 0; i < resourceCount; ++i) {
       const char *name = rateName(i);
       std::optional<double> value = number(values, name);
@@ -138,7 +170,6 @@ private:
                      ": expected a number above 0");
       roofline.perSecond[i] = *value;
     }
-    roofline.set(module);
     return "";
   }
 
@@ -177,8 +208,10 @@ private:
       if (*op < 0 || (recomputed != entry.end() && *recomputed == true))
         continue;
       Measured &measured = profile[{list, *op}];
-      if (measured.name.empty())
+      if (measured.name.empty()) {
         measured.name = name;
+        measured.implementation = textOf(entry, "implementation");
+      }
       measured.flops += number(entry, "flops").value_or(0);
       measured.bytes += number(entry, "bytes_moved").value_or(0);
       measured.seconds += *seconds;
@@ -203,7 +236,7 @@ private:
           continue;
         ++ops;
         auto cost = cast<CostOpInterface>(op);
-        Measured here{displayName(&op), cost.getFlops(), cost.getBytesMoved()};
+        Measured here{displayName(&op), "", cost.getFlops(), cost.getBytesMoved()};
         auto there = profile.find({list, number.getInt()});
         if (there != profile.end() && there->second.isWorkOf(here)) {
           ++matched;
@@ -233,6 +266,10 @@ private:
 std::string setCosts(ModuleOp module, const std::string &file, const CostsFor &step) {
   numberOps(module);
   return file.empty() ? "" : CostsReader(module, file, step).run();
+}
+
+std::string readCosts(const std::string &file, MeasuredCosts &costs) {
+  return CostsReader(ModuleOp(), file, {}).read(costs);
 }
 
 } // namespace gc

@@ -3,7 +3,10 @@
 #define GC_COMPILER_COSTS_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "passes/analysis/OpCosts.h"
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace gc {
 
@@ -20,6 +23,21 @@ struct CostsFor {
 /// (gc-run --calibrate). Returns why the file cannot be used, in one line that says
 /// what to do; empty when all is well. Warns where it was measured with other threads.
 std::string setCosts(mlir::ModuleOp module, const std::string &file, const CostsFor &step);
+
+/// What a file of costs has measured, before it is known which step it is of.
+struct MeasuredCosts {
+  std::string device;               // that the profile is of
+  std::optional<Roofline> roofline; // of a calibration
+  /// Of a profile; ops of a micro-batch and a step that were not recomputed.
+  struct Op {
+    std::string kind; // "conv2d"
+    double flops = 0, bytes = 0, seconds = 0;
+    std::string implementation; // of its first command
+  };
+  std::vector<Op> ops;
+};
+/// Reads it; returns why it cannot be used as setCosts does.
+std::string readCosts(const std::string &file, MeasuredCosts &costs);
 
 } // namespace gc
 

@@ -1,10 +1,29 @@
 //===- MakeTarget.cpp - the target of a compilation -----------------------===//
 #include "compiler/MakeTarget.h"
+#include "compiler/Costs.h"
 #include "compiler/cpu/CpuTarget.h"
 #include "compiler/cuda/CudaTarget.h"
 #include "runtime/plan/ExitCode.h"
 
 namespace gc {
+
+// Times of ops that ran on CUDA decide between the library and generated kernels; those of another
+// device do not.
+static std::string readMeasurements(const CompileOptions &options, cuda::ChoiceOptions &choice) {
+  MeasuredCosts costs;
+  if (options.costs.empty())
+    return "";
+  if (std::string error = readCosts(options.costs, costs); !error.empty())
+    return error;
+  choice.measured = costs.roofline;
+  if (costs.device == "cuda")
+    for (const MeasuredCosts::Op &op : costs.ops)
+      choice.times.add(op.kind, op.flops, op.bytes,
+                       op.implementation.starts_with("cuDNN") ? cuda::Way::Library
+                                                              : cuda::Way::Generated,
+                       op.seconds);
+  return "";
+}
 
 static MadeTarget makeCudaTarget(mlir::MLIRContext *context, const CompileOptions &options) {
   std::optional<cuda::DeviceModel> device;
@@ -26,9 +45,13 @@ static MadeTarget makeCudaTarget(mlir::MLIRContext *context, const CompileOption
   if (!device)
     return {nullptr, exits::BadInput,
             "--target=" + options.target + " is not known; there are " + known};
+  cuda::ChoiceOptions choice;
+  choice.alwaysLibrary = options.cudaLibrary == "cudnn";
+  if (std::string error = readMeasurements(options, choice); !error.empty())
+    return {nullptr, exits::BadInput, error};
   if (options.cudaLibrary == "none")
     return {std::make_shared<cuda::CudaTarget>(context, *device, nullptr, "--cuda-library=none",
-                                               options.threads),
+                                               std::move(choice), options.threads),
             0, ""};
   cuda::PlannerOptions planner;
   planner.allowTf32 = options.allowTf32;
@@ -39,7 +62,7 @@ static MadeTarget makeCudaTarget(mlir::MLIRContext *context, const CompileOption
             "cuDNN cannot plan: " + reason +
                 "; --cuda-library=none generates every kernel, and auto does so where it must"};
   return {std::make_shared<cuda::CudaTarget>(context, *device, std::move(library), reason,
-                                             options.threads),
+                                             std::move(choice), options.threads),
           0, ""};
 }
 

@@ -15,9 +15,63 @@ namespace gc::cuda {
 
 CudaTarget::CudaTarget(MLIRContext *context, DeviceModel device,
                        std::unique_ptr<LibraryPlanner> planner, std::string whyNoLibrary,
-                       int threads)
+                       ChoiceOptions options, int threads)
     : device(std::move(device)), library(std::move(planner), std::move(whyNoLibrary)),
-      emitter(context, gridDeviceOf(this->device)), threads(threads) {}
+      emitter(context, gridDeviceOf(this->device)), options(std::move(options)),
+      rates(this->options.measured.value_or(rooflineOf(this->device))), threads(threads) {}
+
+//===----------------------------------------------------------------------===//
+// The library or generated kernels
+//===----------------------------------------------------------------------===//
+
+LaunchCosts CudaTarget::following(Operation *op, const LibraryOp &call) {
+  return call.needsBiasGradient ? emitter.biasGradientNeeds(op).costs : LaunchCosts();
+}
+
+double CudaTarget::librarySeconds(Operation *op, const LibraryOp &call) {
+  if (std::optional<double> measured = options.times.find(op, Way::Library))
+    return *measured;
+  return secondsOf(libraryWork(op, call, following(op, call)), rates);
+}
+
+double CudaTarget::generatedSeconds(Operation *op, const LaunchCosts &costs) {
+  if (std::optional<double> measured = options.times.find(op, Way::Generated))
+    return *measured;
+  return secondsOf(generatedWork(op, costs), rates);
+}
+
+CudaTarget::Choice CudaTarget::choose(Operation *op, bool lean) {
+  const LibraryOp *call = library.find(op, lean);
+  if (!call)
+    return {};
+  FailureOr<OpNeeds> needs = emitter.needs(op);
+  if (failed(needs)) // sizing the op reports it
+    return {call, nullptr};
+  Choice choice{call, nullptr, librarySeconds(op, *call), generatedSeconds(op, needs->costs)};
+  if (options.alwaysLibrary) {
+    choice.reason = "asked for";
+  } else if (call->plan.tensorCores) {
+    choice.reason = "tensor cores";
+  } else if (lean && needs->workspaceBytes < call->plan.workspaceBytes) {
+    choice.call = nullptr;
+    choice.reason = "less workspace";
+  } else {
+    bool isMeasured =
+        options.times.find(op, Way::Library) || options.times.find(op, Way::Generated);
+    choice.reason = isMeasured ? "measured" : "predicted";
+    if (choice.generatedSeconds < choice.librarySeconds)
+      choice.call = nullptr;
+  }
+  return choice;
+}
+
+const CudaTarget::Choice &CudaTarget::choiceFor(Operation *op, bool lean) {
+  std::string key = kernels::keyOf(op, {}) + (lean ? "lean" : "");
+  auto found = choices.find(key);
+  if (found == choices.end())
+    found = choices.try_emplace(key, choose(op, lean)).first;
+  return found->second;
+}
 
 //===----------------------------------------------------------------------===//
 // Workspaces
@@ -26,7 +80,7 @@ CudaTarget::CudaTarget(MLIRContext *context, DeviceModel device,
 FailureOr<int64_t> CudaTarget::workspaceBytes(Operation *op, bool lean) {
   if (isNothing(op))
     return 0;
-  const LibraryOp *call = library.find(op, lean);
+  const LibraryOp *call = chosen(op, lean);
   if (!call)
     return emitter.workspaceBytes(op);
   // Generated kernels use the same bytes of workspace: those that follow the library's graph, and
@@ -43,7 +97,7 @@ bool CudaTarget::prefersAccumulating(Operation *op, AccumulateProductOp accumula
   if (!convolutionSpec(accumulating) && !matMulSpec(accumulating))
     return false;
   // Generated products can always add to an accumulator; a library may not be able to.
-  if (library.find(op, lean) && !library.find(accumulating, lean))
+  if (chosen(op, lean) && !library.find(accumulating, lean))
     return false;
   FailureOr<int64_t> apart = workspaceBytes(op, lean), inside = workspaceBytes(accumulating, lean);
   return succeeded(apart) && succeeded(inside) && isWorthAccumulating(op, *apart, *inside);
@@ -132,8 +186,16 @@ LogicalResult CudaTarget::lower(Operation *op, bool lean, const OpBuffers &buffe
   if (isNothing(op))
     return success();
   CommandWriter writer(op, buffers, commands);
-  if (const LibraryOp *call = library.find(op, lean)) {
-    if (failed(lowerLibrary(op, *call, buffers, writer)))
+  const Choice &choice = choiceFor(op, lean);
+  if (choice.reason) {
+    Tally &tally =
+        tallies[{op->getName().stripDialect().str(), choice.call != nullptr, choice.reason}];
+    ++tally.ops;
+    tally.librarySeconds += choice.librarySeconds;
+    tally.generatedSeconds += choice.generatedSeconds;
+  }
+  if (choice.call) {
+    if (failed(lowerLibrary(op, *choice.call, buffers, writer)))
       return failure();
   } else {
     FailureOr<SmallVector<KernelLaunch>> launches = emitter.emit(op, buffers.aliases());
@@ -254,6 +316,14 @@ LogicalResult CudaTarget::finish(plan::PlanT &plan, const std::string &dumpDirec
   nlohmann::json refusals = nlohmann::json::array();
   for (const LibraryOps::Refusal &refusal : library.refusals())
     refusals.push_back({{"op", refusal.name}, {"reason", refusal.reason}, {"ops", refusal.ops}});
+  nlohmann::json chosenWays = nlohmann::json::array();
+  for (const auto &[what, tally] : tallies)
+    chosenWays.push_back({{"op", std::get<0>(what)},
+                          {"way", std::get<1>(what) ? "library" : "generated"},
+                          {"reason", std::get<2>(what)},
+                          {"ops", tally.ops},
+                          {"library_seconds", tally.librarySeconds},
+                          {"generated_seconds", tally.generatedSeconds}});
   report["kernels"] = plan.kernels->symbols.size();
   report["cuda"] = {{"target", device.target},
                     {"device", device.name},
@@ -266,6 +336,7 @@ LogicalResult CudaTarget::finish(plan::PlanT &plan, const std::string &dumpDirec
                     {"no_library_because", library.whyNoLibrary()},
                     {"library_graphs", plan.graphs.size()},
                     {"generated_instead", std::move(refusals)},
+                    {"choices", std::move(chosenWays)},
                     {"kernels", std::move(table)}};
   return success();
 }
@@ -298,15 +369,22 @@ Roofline rooflineOf(const DeviceModel &device) {
 // computes, whatever the slots.
 std::optional<double> CudaTarget::inputBytesPerSecond() const { return 16e9; }
 
-std::optional<Roofline> CudaTarget::roofline() const { return rooflineOf(device); }
+std::optional<Roofline> CudaTarget::roofline() const { return rates; }
 
 std::optional<double> CudaTarget::seconds(Operation *op, bool lean) {
-  if (isNothing(op) || !knowsCommandsOf(op) || library.find(op, lean))
+  if (isNothing(op) || !knowsCommandsOf(op))
     return std::nullopt;
+  const LibraryOp *call = chosen(op, lean);
+  Way way = call ? Way::Library : Way::Generated, other = call ? Way::Generated : Way::Library;
+  // A profile's seconds are those of this very op, unless it ran the other way.
+  if (op->hasAttr("gc.seconds") && (options.times.find(op, way) || !options.times.find(op, other)))
+    return std::nullopt;
+  if (call)
+    return librarySeconds(op, *call);
   FailureOr<OpNeeds> needs = emitter.needs(op);
   if (failed(needs))
     return std::nullopt;
-  return secondsOf(generatedWork(op, needs->costs), Roofline::of(op));
+  return generatedSeconds(op, needs->costs);
 }
 
 } // namespace gc::cuda

@@ -4,6 +4,7 @@
 
 #include "compiler/cuda/DeviceModel.h"
 #include "compiler/cuda/LibraryOps.h"
+#include "compiler/cuda/OpTimes.h"
 #include "compiler/cuda/grids/GridEmitter.h"
 #include "compiler/target/Target.h"
 
@@ -13,11 +14,19 @@ class CommandWriter;
 
 namespace gc::cuda {
 
+/// What decides between the library and generated kernels where both can run an op.
+struct ChoiceOptions {
+  bool alwaysLibrary = false;       // whatever takes less time
+  std::optional<Roofline> measured; // rates of the GPU, instead of its data sheet's
+  MeasuredTimes times;              // of ops
+};
+
 class CudaTarget : public Target {
 public:
   /// `library` may be null: then every op is generated, and `whyNoLibrary` tells reports why.
   CudaTarget(mlir::MLIRContext *context, DeviceModel device,
-             std::unique_ptr<LibraryPlanner> library, std::string whyNoLibrary, int threads);
+             std::unique_ptr<LibraryPlanner> library, std::string whyNoLibrary,
+             ChoiceOptions options, int threads);
 
   mlir::FailureOr<int64_t> workspaceBytes(mlir::Operation *op, bool lean) override;
   bool prefersAccumulating(mlir::Operation *op, AccumulateProductOp accumulating,
@@ -38,6 +47,21 @@ public:
   std::optional<double> seconds(mlir::Operation *op, bool lean) override;
 
 private:
+  /// Which way an op runs, and why.
+  struct Choice {
+    const LibraryOp *call = nullptr; // null: generated kernels
+    const char *reason = nullptr;    // null: there was no choice
+    double librarySeconds = 0, generatedSeconds = 0;
+  };
+  /// Equal ops get equal choices.
+  const Choice &choiceFor(mlir::Operation *op, bool lean);
+  Choice choose(mlir::Operation *op, bool lean);
+  const LibraryOp *chosen(mlir::Operation *op, bool lean) { return choiceFor(op, lean).call; }
+  /// Measured, where it was; else predicted.
+  double librarySeconds(mlir::Operation *op, const LibraryOp &call);
+  double generatedSeconds(mlir::Operation *op, const LaunchCosts &costs);
+  LaunchCosts following(mlir::Operation *op, const LibraryOp &call);
+
   struct Use { // how the plan uses a kernel
     int64_t launches = 0;
     double seconds = 0; // predicted, of all of them
@@ -55,14 +79,22 @@ private:
   const DeviceModel device;
   LibraryOps library;
   GridEmitter emitter;
+  const ChoiceOptions options;
+  const Roofline rates;
+  llvm::StringMap<Choice> choices; // by op
+  /// What the plan does where there was a choice: by kind of op, way and reason.
+  struct Tally {
+    int64_t ops = 0;
+    double librarySeconds = 0, generatedSeconds = 0;
+  };
+  std::map<std::tuple<std::string, bool, std::string>, Tally> tallies;
   int threads;
   std::vector<Use> uses; // by kernel
   std::vector<std::unique_ptr<plan::LibraryGraphT>> graphs;
   llvm::StringMap<unsigned> graphNumbers; // by serialized plan
 };
 
-/// Rates of a device by its data sheet. What share of a peak is reached is assumed, not measured:
-/// `gc-run --profile` on a device gives measured seconds for --costs.
+/// Rates of a device by its data sheet, and the shares of DeviceRates.h.
 Roofline rooflineOf(const DeviceModel &device);
 
 } // namespace gc::cuda

@@ -41,4 +41,32 @@ Amounts generatedWork(Operation *op, const LaunchCosts &costs) {
   return work;
 }
 
+Amounts libraryWork(Operation *op, const LibraryOp &call, const LaunchCosts &following) {
+  Amounts work = workOf(op);
+  amount(work, Resource::Start) = 1 + double(following.launches);
+  amount(work, bytesOf(work)) += 2. * double(call.plan.workspaceBytes) + following.bytes;
+  // Channels are padded to blocks of sixteen by the CPU's library alone.
+  if (convolutionSpec(op))
+    amount(work, flopsOf(work)) = cast<CostOpInterface>(op).getFlops();
+  return work;
+}
+
+void MeasuredTimes::add(const std::string &kind, double flops, double bytes, Way way,
+                        double seconds) {
+  Sum &sum = sums[{kind, flops, bytes, way}];
+  sum.seconds += seconds;
+  ++sum.count;
+}
+
+std::optional<double> MeasuredTimes::find(Operation *op, Way way) const {
+  if (sums.empty())
+    return std::nullopt;
+  auto cost = cast<CostOpInterface>(op);
+  auto found =
+      sums.find({op->getName().stripDialect().str(), cost.getFlops(), cost.getBytesMoved(), way});
+  if (found == sums.end())
+    return std::nullopt;
+  return found->second.seconds / double(found->second.count);
+}
+
 } // namespace gc::cuda

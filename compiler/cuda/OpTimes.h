@@ -10,8 +10,10 @@
 #ifndef GC_COMPILER_CUDA_OPTIMES_H
 #define GC_COMPILER_CUDA_OPTIMES_H
 
+#include "compiler/cuda/LibraryOps.h"
 #include "compiler/cuda/grids/GpuKernels.h"
 #include "passes/analysis/OpCosts.h"
+#include <map>
 
 namespace gc::cuda {
 
@@ -21,6 +23,29 @@ bool knowsCommandsOf(mlir::Operation *op);
 
 /// What the generated kernels of such an op use up.
 Amounts generatedWork(mlir::Operation *op, const LaunchCosts &costs);
+
+/// What the library's graph uses up, and the kernels that follow it. Nothing is known of its tiles:
+/// it is taken to fill the GPU. What is known is its workspace, through which engines convert
+/// layouts or add up partial sums: all of it is written and read.
+Amounts libraryWork(mlir::Operation *op, const LibraryOp &call, const LaunchCosts &following);
+
+/// Which way an op runs.
+enum class Way { Library, Generated };
+
+/// Seconds that ops took on a GPU, by what they are: kind, FLOPs and bytes. Equal ops have equal
+/// ones; of several measurements the mean counts.
+class MeasuredTimes {
+public:
+  void add(const std::string &kind, double flops, double bytes, Way way, double seconds);
+  std::optional<double> find(mlir::Operation *op, Way way) const;
+
+private:
+  struct Sum {
+    double seconds = 0;
+    int64_t count = 0;
+  };
+  std::map<std::tuple<std::string, double, double, Way>, Sum> sums;
+};
 
 } // namespace gc::cuda
 

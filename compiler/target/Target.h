@@ -75,8 +75,8 @@ public:
   /// How fast it is, where that is not the default.
   virtual std::optional<Roofline> roofline() const { return std::nullopt; }
 
-  /// What the op's commands take by the roofline of the module around it, where the target knows
-  /// more of them than the op says; an op is sized before.
+  /// What the op's commands take, where the target knows more of them than the op says, or than a
+  /// measurement that it has (`gc.seconds`), which may be of other commands.
   virtual std::optional<double> seconds(mlir::Operation *, bool /*lean*/) { return std::nullopt; }
 };
 

@@ -60,8 +60,8 @@ void CompileFlags::add(CLI::App &app) {
                "a card such as rtx4090 (default: the GPU that is there)"),
            group);
   remember(app.add_option("--cuda-library", c.cudaLibrary,
-                          "cuda: auto (cuDNN where it is installed), cudnn or none (every kernel "
-                          "is generated)")
+                          "cuda: auto (cuDNN or generated kernels, by time), cudnn or none (every "
+                          "kernel is generated)")
                ->check(CLI::IsMember({"auto", "cudnn", "none"}))
                ->capture_default_str(),
            group);

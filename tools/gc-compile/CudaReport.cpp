@@ -63,6 +63,13 @@ std::string cudaSummary(const std::string &compilerReport) {
     text +=
         line("", fmt::format("generated instead: {} ({}): {}", refusal["op"].get<std::string>(),
                              refusal["ops"].get<int64_t>(), refusal["reason"].get<std::string>()));
+  for (const json &choice : cuda["choices"])
+    text += line("", fmt::format("{} {} ({}): {}; {:.3f} ms by cuDNN, {:.3f} ms generated",
+                                 choice["way"] == "library" ? "by cuDNN" : "generated",
+                                 choice["op"].get<std::string>(), choice["ops"].get<int64_t>(),
+                                 choice["reason"].get<std::string>(),
+                                 1e3 * choice["library_seconds"].get<double>(),
+                                 1e3 * choice["generated_seconds"].get<double>()));
   json report = json::parse(compilerReport);
   std::string costs = report.value("costs", "");
   text += line("a step",
