@@ -19,7 +19,7 @@ struct CompileOptions {
   std::string target;                 // sm_80 ..., or a card: "RTX 4090"
   std::string targetProperties;       // instead: what the GPU at hand tells of itself, as JSON
   std::string cudaLibrary = "auto";   // the faster of both; cudnn; none: all is generated
-  bool allowTf32 = false;             // engines that round f32 operands
+  bool allowTf32 = false;             // products that round f32 operands
   bool allowNondeterministic = false; // engines whose bits may differ from run to run
   OptimizerSettings optimizer;
   // Memory.

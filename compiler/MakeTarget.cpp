@@ -47,6 +47,7 @@ static MadeTarget makeCudaTarget(mlir::MLIRContext *context, const CompileOption
             "--target=" + options.target + " is not known; there are " + known};
   cuda::ChoiceOptions choice;
   choice.alwaysLibrary = options.cudaLibrary == "cudnn";
+  choice.allowTf32 = options.allowTf32;
   if (std::string error = readMeasurements(options, choice); !error.empty())
     return {nullptr, exits::BadInput, error};
   if (options.cudaLibrary == "none")

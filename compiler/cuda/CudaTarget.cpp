@@ -17,7 +17,7 @@ CudaTarget::CudaTarget(MLIRContext *context, DeviceModel device,
                        std::unique_ptr<LibraryPlanner> planner, std::string whyNoLibrary,
                        ChoiceOptions options, int threads)
     : device(std::move(device)), library(std::move(planner), std::move(whyNoLibrary)),
-      emitter(context, gridDeviceOf(this->device)), options(std::move(options)),
+      emitter(context, gridDeviceOf(this->device, options.allowTf32)), options(std::move(options)),
       rates(this->options.measured.value_or(rooflineOf(this->device))), threads(threads) {}
 
 //===----------------------------------------------------------------------===//
@@ -332,6 +332,10 @@ LogicalResult CudaTarget::finish(plan::PlanT &plan, const std::string &dumpDirec
                     {"assembler", compiled->assembler},
                     {"cubin_cuda", compiled->assemblerCuda},
                     {"ptx_version", device.ptxVersion()},
+                    {"generated_products", !options.allowTf32 ? "f32"
+                                           : device.hasTf32()
+                                               ? "tf32"
+                                               : "f32: " + device.target + " has no TF32"},
                     {"library", library.description()},
                     {"no_library_because", library.whyNoLibrary()},
                     {"library_graphs", plan.graphs.size()},

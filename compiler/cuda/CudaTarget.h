@@ -14,11 +14,13 @@ class CommandWriter;
 
 namespace gc::cuda {
 
-/// What decides between the library and generated kernels where both can run an op.
+/// What decides between the library and generated kernels where both can run an op, and how the
+/// latter compute.
 struct ChoiceOptions {
   bool alwaysLibrary = false;       // whatever takes less time
   std::optional<Roofline> measured; // rates of the GPU, instead of its data sheet's
   MeasuredTimes times;              // of ops
+  bool allowTf32 = false;           // generated products round operands, where the device can
 };
 
 class CudaTarget : public Target {

@@ -40,6 +40,7 @@ struct DeviceModel {
   /// The version of PTX that is generated, 80 for 8.0: the oldest that knows the target, but no
   /// older than CUDA 12.0's, as old drivers refuse new versions.
   int ptxVersion() const { return version >= 120 ? 87 : version >= 100 ? 86 : 80; }
+  bool hasTf32() const { return version >= 80; }
   double flopsPerSecond() const; // f32, multiply and add counted as two
   double bytesPerSecond() const; // of device memory
   /// The description that cuDNN takes in place of a device with this many multiprocessors and a

@@ -16,14 +16,16 @@ inline constexpr double launchesPerSecond = 4e5; // as nodes of a graph that run
 inline constexpr double productFlopsShare = 0.6; // by products where their tiles fill the GPU
 inline constexpr double productBytesShare = 0.8; // of memory's rate, by products
 
-/// What generated kernels are cut for.
-inline GridDevice gridDeviceOf(const DeviceModel &device) {
+/// What generated kernels are cut for. With `allowTf32` products round their operands, on devices
+/// that can multiply such.
+inline GridDevice gridDeviceOf(const DeviceModel &device, bool allowTf32 = false) {
   return {device.multiprocessors,
           device.coresPerMultiprocessor,
           1e3 * double(device.clockKHz),
           productFlopsShare * device.flopsPerSecond(),
           productBytesShare * device.bytesPerSecond(),
-          1 / launchesPerSecond};
+          1 / launchesPerSecond,
+          allowTf32 && device.hasTf32()};
 }
 
 } // namespace gc::cuda

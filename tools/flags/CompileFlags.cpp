@@ -65,8 +65,9 @@ void CompileFlags::add(CLI::App &app) {
                ->check(CLI::IsMember({"auto", "cudnn", "none"}))
                ->capture_default_str(),
            group);
-  remember(app.add_flag("--allow-tf32", c.allowTf32, "cuda: engines that round f32 operands"),
-           group);
+  remember(
+      app.add_flag("--allow-tf32", c.allowTf32, "cuda: products that round f32 operands to TF32"),
+      group);
   remember(app.add_flag("--allow-nondeterministic", c.allowNondeterministic,
                         "cuda: engines whose bits may differ from run to run; recomputation is "
                         "then not exact"),
@@ -75,10 +76,9 @@ void CompileFlags::add(CLI::App &app) {
 
 Status CompileFlags::checkWishes() const {
   const gc::CompileOptions &c = options;
-  for (const char *flag : {"--allow-tf32", "--allow-nondeterministic"})
-    if (c.cudaLibrary == "none" && parsed->count(flag))
-      return badInput(fmt::format(
-          "{} has no effect with --cuda-library=none: it is about the engines of cuDNN", flag));
+  if (c.cudaLibrary == "none" && parsed->count("--allow-nondeterministic"))
+    return badInput("--allow-nondeterministic has no effect with --cuda-library=none: it is about "
+                    "the engines of cuDNN");
   if (parsed->count("--budget") && parsed->count("--remat"))
     return badInput(fmt::format("--budget and --remat={} exclude each other: the budget decides "
                                 "what is recomputed",

@@ -61,6 +61,7 @@ public:
            Body body, double flops = 0);
 
   const GridDevice &device() const { return built.device; }
+  bool allowsTf32() const { return built.device.tf32; }
 
   llvm::SmallVector<KernelLaunch> launches;
   LaunchCosts costs;

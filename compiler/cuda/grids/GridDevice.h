@@ -15,6 +15,7 @@ struct GridDevice {
   double flopsPerSecond; // of products whose tiles fill the GPU
   double bytesPerSecond; // of memory, in products
   double launchSeconds;  // what another launch costs
+  bool tf32 = false;     // whether products and convolutions round their operands to TF32
 };
 
 } // namespace gc::cuda

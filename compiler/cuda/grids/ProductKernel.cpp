@@ -1,5 +1,6 @@
 //===- ProductKernel.cpp - Products of matrices and what follows them -----===//
 #include "compiler/cuda/grids/ProductKernel.h"
+#include "compiler/cuda/grids/TensorCores.h"
 
 #include "dialects/ops/Formula.h"
 
@@ -277,8 +278,9 @@ void addProduct(GpuKernels &kernels, const ProductKernel &product, const Product
         TileOperand b = product.right(k, tile, buffers[1], batch);
         k.atLeastBlocks(
             std::min(blocksOf(tile, a.width == 4 && b.width == 4), ceilDiv(blocks, processors)));
-        SmallVector<Expr> sums = sumProducts(k, tile, a, firstRow, b, firstColumn, begin, end,
-                                             k.shared({stagingSize(tile)}));
+        bool tf32 = kernels.allowsTf32();
+        SmallVector<Expr> sums = (tf32 ? sumTf32Products : sumProducts)(
+            k, tile, a, firstRow, b, firstColumn, begin, end, k.shared({stagingSize(tile)}));
 
         // Partial sums are stored as they are, one dense matrix after the other.
         ProductKernel partial;
@@ -287,20 +289,26 @@ void addProduct(GpuKernels &kernels, const ProductKernel &product, const Product
           return ProductKernel::Place{index, {}};
         };
         Epilogue epilogue(isSplit ? partial : product, buffers.drop_front(2));
-        bool inVectors = product.inVectors;
-        int64_t width = inVectors ? 4 : 1;
-        ThreadTile mine(k, tile);
-        for (int64_t i = 0; i < tile.threadRows; ++i) {
-          Expr row = firstRow + mine.row(i);
-          whenNeeded(k, product.rows % tile.rows != 0, row < product.rows, [&] {
-            for (int64_t j = 0; j < tile.threadColumns; j += width) {
-              Expr column = firstColumn + mine.column(j);
-              whenNeeded(k, product.columns % tile.columns != 0, column < product.columns, [&] {
-                ArrayRef<Expr> some = ArrayRef(sums).slice(i * tile.threadColumns + j, width);
-                epilogue.finish(k, some, batch, row, column);
-              });
-            }
-          });
+        auto finish = [&](const auto &mine, int64_t rows, int64_t columns, int64_t neighbours) {
+          int64_t width = product.inVectors ? neighbours : 1;
+          for (int64_t i = 0; i < rows; ++i) {
+            Expr row = firstRow + mine.row(i);
+            whenNeeded(k, product.rows % tile.rows != 0, row < product.rows, [&] {
+              for (int64_t j = 0; j < columns; j += width) {
+                Expr column = firstColumn + mine.column(j);
+                whenNeeded(k, product.columns % tile.columns != 0, column < product.columns, [&] {
+                  ArrayRef<Expr> some = ArrayRef(sums).slice(i * columns + j, width);
+                  epilogue.finish(k, some, batch, row, column);
+                });
+              }
+            });
+          }
+        };
+        if (tf32) {
+          WarpPieces mine(k, tile);
+          finish(mine, mine.rows(), mine.columns(), 2);
+        } else {
+          finish(ThreadTile(k, tile), tile.threadRows, tile.threadColumns, 4);
         }
       },
       product.flops);

@@ -1,5 +1,5 @@
 //===- TileProduct.cpp - A block's part of a product of matrices ----------===//
-#include "compiler/cuda/grids/TileProduct.h"
+#include "compiler/cuda/grids/TensorCores.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -19,8 +19,8 @@ class SharedTile {
 public:
   /// `begin` is where it starts in the buffer.
   SharedTile(GpuBuilder &k, const TileOperand &operand, int64_t rows, int64_t depth, Expr firstRow,
-             Value buffer, int64_t begin)
-      : k(k), operand(operand), buffer(buffer), pitch(rows + 4), begin(begin) {
+             Value buffer, int64_t begin, bool tf32 = false)
+      : k(k), operand(operand), buffer(buffer), pitch(rows + 4), begin(begin), tf32(tf32) {
     int64_t threads = k.blockShape().count();
     int64_t count = rows * depth / (threads * operand.width);
     for (int64_t i = 0; i < count; ++i) {
@@ -52,7 +52,8 @@ public:
 
   /// `first` is the first depth of one of the two halves.
   void store(ArrayRef<Expr> fetched, Expr first) const {
-    for (auto [item, value] : llvm::zip_equal(items, fetched)) {
+    for (auto [item, exact] : llvm::zip_equal(items, fetched)) {
+      Expr value = tf32 ? roundToTf32(k, exact) : exact;
       Expr at = first + item.depth;
       if (operand.width == 1)
         k.store(value, buffer, {place(at, item.row)});
@@ -75,6 +76,8 @@ public:
     return elements;
   }
 
+  Expr element(Expr at, Expr row) const { return k.load(buffer, {place(at, row)}); }
+
 private:
   int64_t operandRows() const { return operand.alongDepth ? 1 : operand.width; }
   Expr place(Expr depth, Expr row) const { return depth * pitch + row + begin; }
@@ -87,6 +90,7 @@ private:
   const TileOperand &operand;
   Value buffer;
   int64_t pitch, begin;
+  bool tf32; // whether elements are rounded when they are stored
   SmallVector<Item> items;
 };
 
@@ -226,6 +230,39 @@ SmallVector<Expr> sumProducts(GpuBuilder &k, const TileShape &tile, const TileOp
           auto columns =
               right.fragment(now, tile.threadColumns, [&](int64_t j) { return mine.column(j); });
           addOuterProduct(k, rows, columns, sums);
+        }
+      });
+}
+
+SmallVector<Expr> sumTf32Products(GpuBuilder &k, const TileShape &tile, const TileOperand &a,
+                                  Expr firstRow, const TileOperand &b, Expr firstColumn, Expr begin,
+                                  Expr end, Value staging) {
+  SharedTile left(k, a, tile.rows, tile.depth, firstRow, staging, 0, /*tf32=*/true);
+  SharedTile right(k, b, tile.columns, tile.depth, firstColumn, staging,
+                   SharedTile::size(tile.rows, tile.depth), /*tf32=*/true);
+  WarpPieces mine(k, tile);
+  SmallVector<Expr> zeros(mine.rows() * mine.columns(), k.f32(0));
+  return forSteps(
+      k, tile, {&left, &right}, begin, end, zeros,
+      [&](Expr, Expr half, MutableArrayRef<Expr> sums) {
+        for (int64_t step = 0; step < tile.depth; step += 8) {
+          Expr first = half + step + mine.depth, second = first + 1;
+          SmallVector<SmallVector<Expr>> columns;
+          for (int64_t j = 0; j < mine.across; ++j) {
+            Expr column = mine.operandColumn(j);
+            columns.push_back({right.element(first, column), right.element(second, column)});
+          }
+          for (int64_t i = 0; i < mine.down; ++i) {
+            Expr upper = mine.row(2 * i), lower = mine.row(2 * i + 1);
+            Expr rows[] = {left.element(first, upper), left.element(first, lower),
+                           left.element(second, upper), left.element(second, lower)};
+            for (int64_t j = 0; j < mine.across; ++j) {
+              Expr *up = &sums[2 * i * mine.columns() + 2 * j], *low = up + mine.columns();
+              SmallVector<Expr> next =
+                  multiplyPiece(k, rows, columns[j], {up[0], up[1], low[0], low[1]});
+              up[0] = next[0], up[1] = next[1], low[0] = next[2], low[1] = next[3];
+            }
+          }
         }
       });
 }

@@ -70,6 +70,12 @@ llvm::SmallVector<Expr> sumProducts(GpuBuilder &k, const TileShape &tile, const 
                                     Expr firstRow, const TileOperand &b, Expr firstColumn,
                                     Expr begin, Expr end, mlir::Value staging);
 
+/// The same with operands rounded to TF32, by tensor cores. The thread's sums are those of
+/// WarpPieces (TensorCores.h).
+llvm::SmallVector<Expr> sumTf32Products(GpuBuilder &k, const TileShape &tile, const TileOperand &a,
+                                        Expr firstRow, const TileOperand &b, Expr firstColumn,
+                                        Expr begin, Expr end, mlir::Value staging);
+
 /// Goes on adding to `sums` with a left operand that is in shared memory already, [rows, depth],
 /// its first depth being `begin`. A warp reads the rows of its own threads only. There is a barrier
 /// before it is read, and one after.

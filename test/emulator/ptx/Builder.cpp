@@ -285,7 +285,7 @@ void Builder::finish() {
 
 Decode gc::emulator::ptx::decoderOf(std::string_view opcode) {
   for (auto family : {integerDecoder, bitDecoder, floatDecoder, comparisonDecoder, moveDecoder,
-                      memoryDecoder, atomicDecoder, warpDecoder})
+                      memoryDecoder, atomicDecoder, warpDecoder, matrixDecoder})
     if (Decode found = family(opcode))
       return found;
   return nullptr;

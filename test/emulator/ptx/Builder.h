@@ -85,6 +85,7 @@ Decode moveDecoder(std::string_view opcode);
 Decode memoryDecoder(std::string_view opcode);
 Decode atomicDecoder(std::string_view opcode);
 Decode warpDecoder(std::string_view opcode);
+Decode matrixDecoder(std::string_view opcode);
 
 /// The floating-point forms of opcodes that integers have too; false if this is not one.
 bool decodeFloatArithmetic(Builder &builder);

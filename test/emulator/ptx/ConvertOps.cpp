@@ -192,10 +192,27 @@ template <class T> void convertPair(Warp &warp, const Instruction &in, uint32_t 
              [&](uint32_t i) { return half(a[i]) << 16 | half(b[i]); });
 }
 
+/// cvt.rna.tf32.f32: 10 bits of mantissa, in the upper bits of a word; half is rounded away from 0.
+void convertToTf32(Warp &warp, const Instruction &in, uint32_t mask) {
+  const float *a = warp.row<float>(in.operands[1]);
+  writeLanes(warp.row<uint32_t>(in.operands[0]), mask, [=](uint32_t i) {
+    return uint32_t(narrow(10, 8, a[i], Rounding::NearestAway)) << 13;
+  });
+}
+
 } // namespace
 
 void gc::emulator::ptx::decodeConvert(Builder &b) {
   FloatMode &mode = b.instruction.mode;
+  if (b.take("rna")) {
+    if (!b.take("tf32"))
+      b.fail("only cvt.rna.tf32.f32 is rounded by .rna");
+    b.takeType({Type::F32});
+    b.instruction.run = convertToTf32;
+    b.destination(Type::B32);
+    b.source(Type::F32);
+    return;
+  }
   bool rounded = b.takeRounding();
   if (auto whole = b.takeAny({"rni", "rzi", "rmi", "rpi"}); whole && !rounded) {
     mode.rounding = static_cast<Rounding>(*whole);

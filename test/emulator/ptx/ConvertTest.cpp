@@ -1,8 +1,10 @@
 // cvt, setp, set, selp and slct against the host.
 #include "test/emulator/ptx/TestKernel.h"
 
+#include <bit>
 #include <cmath>
 #include <functional>
+#include <random>
 
 using namespace gc::emulator::ptx;
 
@@ -167,6 +169,40 @@ TEST(Compare, FloatsWithNaN) {
     bool isNan = std::isnan(a[i]) || std::isnan(b[i]);
     EXPECT_EQ(number[i], isNan ? 2u : 1u);
     EXPECT_EQ(nan[i], isNan ? 1u : 2u);
+  }
+}
+
+TEST(Convert, Tf32RoundsToTenBitsAndHalvesAwayFromZero) {
+  std::pair<float, float> cases[] = {{1, 1},
+                                     {-1, -1},
+                                     {0, 0},
+                                     {1 + 0x1p-11f, 1 + 0x1p-10f},
+                                     {-1 - 0x1p-11f, -1 - 0x1p-10f},
+                                     {1 + 0x1p-11f - 0x1p-23f, 1},
+                                     {1 + 3 * 0x1p-11f, 1 + 2 * 0x1p-10f},
+                                     {0x1p-137f, 0x1p-136f},
+                                     {0x1p-138f, 0},
+                                     {INFINITY, INFINITY},
+                                     {-INFINITY, -INFINITY},
+                                     {0x1.fffffep127f, INFINITY}};
+  std::vector<float> a, want;
+  for (auto [from, to] : cases) {
+    a.push_back(from);
+    want.push_back(to);
+  }
+  auto got = evaluate<float>("cvt.rna.tf32.f32 $0, $1;", a);
+  for (size_t i = 0; i < a.size(); ++i)
+    EXPECT_EQ(got[i], want[i]) << a[i];
+  EXPECT_TRUE(std::isnan(evaluate<float>("cvt.rna.tf32.f32 $0, $1;", std::vector<float>{NAN})[0]));
+  // Whatever is left has its lower 13 bits clear.
+  std::mt19937 random(1);
+  std::vector<float> many(1000);
+  for (float &value : many)
+    value = std::uniform_real_distribution<float>(-100, 100)(random);
+  auto rounded = evaluate<uint32_t>("cvt.rna.tf32.f32 $0, $1;", many);
+  for (size_t i = 0; i < many.size(); ++i) {
+    EXPECT_EQ(rounded[i] & 0x1FFF, 0u);
+    EXPECT_LE(std::abs(std::bit_cast<float>(rounded[i]) - many[i]), 0x1p-11 * std::abs(many[i]));
   }
 }
 

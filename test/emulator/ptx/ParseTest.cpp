@@ -32,12 +32,17 @@ TEST(Parse, UnknownThingsAreRefusedByName) {
         "ld.texture.u32 %r0, [%a0];",
         "cvt.f32.f64 %f0, %e0;",
         "cvt.s32.f32 %r0, %f0;",
-        "cvt.rna.tf32.f32 %r0, %f0;",
+        "cvt.rna.f32.f64 %f0, %e0;",
+        "cvt.rn.tf32.f32 %r0, %f0;",
         "setp.ltu.u32 %p0, %t, 1;",
         "setp.lt.b32 %p0, %t, 1;",
         "shfl.down.b32 %r0, %t, 1, 31;",
         "shfl.sync.spin.b32 %r0, %t, 1, 31, -1;",
         "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f0}, {%r0}, {%r1}, {%f1};",
+        "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32 {%f0, %f1, %f2, %f3}, {%r0, %r1}, "
+        "{%r2}, {%f0, %f1, %f2, %f3};",
+        "mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 {%f0, %f1, %f2, %f3}, {%r0, %r1}, "
+        "{%r2}, {%f0, %f1, %f2, %f3};",
         "cp.async.ca.shared.global [%a0], [%a0], 4;",
         "tex.2d.v4.f32.f32 {%f0}, [%a0];",
         "atom.global.frob.u32 %r0, [%a0], 1;",

@@ -2,6 +2,7 @@
 #include "test/emulator/ptx/TestKernel.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace gc::emulator::ptx;
 
@@ -49,6 +50,44 @@ TEST(Shuffle, FollowsThePseudoCodeOfTheIsa) {
             ASSERT_EQ(got[lane], want) << mode << " b " << b << " c " << c << " lane " << lane;
           }
         }
+}
+
+// Matrices of small whole numbers, spread over the lanes as the PTX manual draws them.
+TEST(Matrix, MultipliesAsTheIsaSpreadsElements) {
+  auto a = [](uint32_t row, uint32_t k) { return float(int(row * 3 + k * 5) % 17 - 8); };
+  auto b = [](uint32_t k, uint32_t column) { return float(int(k * 7 + column * 2) % 13 - 6); };
+  auto c = [](uint32_t row, uint32_t column) { return float(row * 100 + column); };
+  TestMemory memory;
+  std::vector<float> elements; // ten of each lane: a, b, c
+  for (uint32_t lane = 0; lane < 32; ++lane) {
+    uint32_t g = lane / 4, t = lane % 4;
+    for (float value : {a(g, t), a(g + 8, t), a(g, t + 4), a(g + 8, t + 4), b(t, g), b(t + 4, g),
+                        c(g, 2 * t), c(g, 2 * t + 1), c(g + 8, 2 * t), c(g + 8, 2 * t + 1)})
+      elements.push_back(value);
+  }
+  // Bits below TF32's mantissa are not looked at.
+  elements[0] = std::nextafter(elements[0], 2 * elements[0]);
+  uint64_t in = memory.upload(elements), out = memory.allocate(32 * 16, 256);
+  std::string load = "mul.wide.u32 %d0, %t, 40;\nadd.u64 %d0, %d0, %a0;\n";
+  for (int i = 0; i < 10; ++i)
+    load += std::string("ld.global.") + (i < 6 ? "b32 %r" : "f32 %f") + std::to_string(i) +
+            ", [%d0+" + std::to_string(4 * i) + "];\n";
+  std::string multiply = "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f10, %f11, %f12, "
+                         "%f13}, {%r0, %r1, %r2, %r3}, {%r4, %r5}, {%f6, %f7, %f8, %f9};\n";
+  std::string store = "mul.wide.u32 %d1, %t, 16;\nadd.u64 %d1, %d1, %a1;\n"
+                      "st.global.v4.f32 [%d1], {%f10, %f11, %f12, %f13};\n";
+  runBody(memory, load + multiply + store, {in, out}, {32});
+  auto got = memory.download<float>(out, 128);
+  for (uint32_t lane = 0; lane < 32; ++lane)
+    for (uint32_t i = 0; i < 4; ++i) {
+      uint32_t row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;
+      float want = c(row, column);
+      for (uint32_t k = 0; k < 8; ++k)
+        want += a(row, k) * b(k, column);
+      EXPECT_EQ(got[lane * 4 + i], want) << "row " << row << " column " << column;
+    }
+  // Half a warp cannot.
+  EXPECT_FAULT(DivergentBarrier, runBody(memory, load + multiply + store, {in, out}, {16}));
 }
 
 TEST(Shuffle, PartialWarpsAndMasks) {

@@ -98,4 +98,16 @@ TEST_P(Assemble, OnEveryDevice) {
 INSTANTIATE_TEST_SUITE_P(Products, Assemble, testing::ValuesIn(oddProducts),
                          [](const auto &info) { return info.param.name; });
 
+// The products of them; attention stays f32.
+class AssembleTf32 : public testing::TestWithParam<OddProduct> {};
+TEST_P(AssembleTf32, WhereThereAreTensorCores) {
+  if (cuda::Assembler::find().path.empty())
+    GTEST_SKIP() << "there is no ptxas";
+  EXPECT_EQ(assembleOp(textOf(GetParam()), GetParam().operands, "", /*tf32=*/true),
+            cuda::deviceModels().size() - 1); // without sm_75
+}
+INSTANTIATE_TEST_SUITE_P(Products, AssembleTf32,
+                         testing::ValuesIn(std::begin(oddProducts), std::begin(oddProducts) + 5),
+                         [](const auto &info) { return info.param.name; });
+
 } // namespace

@@ -55,18 +55,19 @@ std::string types(std::vector<std::vector<int64_t>> operands,
 
 int64_t sizeOf(const std::vector<int64_t> &shape) { return int64_t(Tensor(shape).values.size()); }
 
-void checkForward(const Shape &s) {
+void checkForward(const Shape &s, bool tf32 = false) {
   Tensor x = Tensor::random(s.input(), 1), w = Tensor::random(s.filter(), 2);
-  Outcome outcome = runOp(
-      "%y = gc.conv2d %a0, %a1" + s.attributes() + types({x.shape, w.shape}, {s.output()}), {x, w});
+  Outcome outcome =
+      runOp("%y = gc.conv2d %a0, %a1" + s.attributes() + types({x.shape, w.shape}, {s.output()}),
+            {x, w}, {}, {}, "", tf32);
   std::vector<Expected> expected(sizeOf(s.output()));
   forMultiplications(
       s, [&](int64_t i, int64_t f, int64_t o) { expected[o].add(double(x[i]) * w[f]); });
-  expectSums(outcome.buffers[2].values, expected, "y");
+  expectSums(outcome.buffers[2].values, expected, "y", tf32 ? tf32Error : 0);
   EXPECT_EQ(outcome.total().sharedBankConflicts, 0u);
 }
 
-void checkGradients(const Shape &s) {
+void checkGradients(const Shape &s, bool tf32 = false) {
   Tensor x = Tensor::random(s.input(), 1), w = Tensor::random(s.filter(), 2);
   Tensor dy = Tensor::random(s.output(), 3);
   std::vector<Expected> dx(x.values.size()), dw(w.values.size()), db(s.out);
@@ -79,13 +80,13 @@ void checkGradients(const Shape &s) {
 
   Outcome input = runOp("%g = gc.conv2d_grad_input %a0, %a1" + s.attributes() +
                             types({dy.shape, w.shape}, {x.shape}),
-                        {dy, w});
-  expectSums(input.buffers[2].values, dx, "dx");
+                        {dy, w}, {}, {}, "", tf32);
+  expectSums(input.buffers[2].values, dx, "dx", tf32 ? tf32Error : 0);
   EXPECT_EQ(input.total().sharedBankConflicts, 0u);
   Outcome filter = runOp("%g, %b = gc.conv2d_grad_filter %a0, %a1" + s.attributes() +
                              types({x.shape, dy.shape}, {w.shape, {s.out}}),
-                         {x, dy});
-  expectSums(filter.buffers[2].values, dw, "dw");
+                         {x, dy}, {}, {}, "", tf32);
+  expectSums(filter.buffers[2].values, dw, "dw", tf32 ? tf32Error : 0);
   expectSums(filter.buffers[3].values, db, "db");
   EXPECT_EQ(filter.statistics[0].sharedBankConflicts, 0u);
 }
@@ -93,6 +94,10 @@ void checkGradients(const Shape &s) {
 class Convolutions : public testing::TestWithParam<std::pair<const char *, Shape>> {};
 TEST_P(Convolutions, Forward) { checkForward(GetParam().second); }
 TEST_P(Convolutions, Gradients) { checkGradients(GetParam().second); }
+TEST_P(Convolutions, ByTensorCores) {
+  checkForward(GetParam().second, /*tf32=*/true);
+  checkGradients(GetParam().second, /*tf32=*/true);
+}
 
 const std::pair<const char *, Shape> shapes[] = {
     {"One", {1, 1, 1, 1, 1, 1, 1}},

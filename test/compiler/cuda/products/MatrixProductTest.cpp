@@ -83,12 +83,20 @@ std::vector<Expected> reference(const Case &c, const std::vector<Tensor> &given)
   return expected;
 }
 
+/// Tf32Exact: with operands that TF32 has, so that nothing is rounded but the sums.
+enum class Arithmetic { F32, Tf32, Tf32Exact };
+
 /// Runs it with the cut, or with the one that is chosen, and compares.
 Outcome check(const Case &c, std::optional<cuda::ProductCut> cut = {},
+              Arithmetic arithmetic = Arithmetic::F32,
               const cuda::DeviceModel &device = testDevice()) {
   std::vector<Tensor> given{Tensor::random({c.aSize}, 1), Tensor::random({c.bSize}, 2),
                             Tensor::random({c.spec.n}, 3), Tensor::random({c.cSize}, 4),
                             Tensor::random({c.cSize}, 5)};
+  if (arithmetic == Arithmetic::Tf32Exact)
+    for (int operand : {0, 1})
+      for (float &value : given[operand].values)
+        value = std::round(value * 512) / 512;
   Outcome outcome = runKernels(
       given, {},
       [&](cuda::GpuKernels &kernels) {
@@ -106,8 +114,9 @@ Outcome check(const Case &c, std::optional<cuda::ProductCut> cut = {},
         else
           addProduct(kernels, kernel);
       },
-      device);
-  expectSums(outcome.buffers[4].values, reference(c, given), "c");
+      device, arithmetic != Arithmetic::F32);
+  expectSums(outcome.buffers[4].values, reference(c, given), "c",
+             arithmetic == Arithmetic::Tf32 ? tf32Error : 0);
   EXPECT_EQ(outcome.total().sharedBankConflicts, 0u);
   return outcome;
 }
@@ -145,6 +154,27 @@ TEST_P(Tiles, Splits) {
     Outcome outcome = check(c, cut);
     EXPECT_EQ(outcome.workspaceBytes, 3 * c.cSize * 4);
   }
+}
+TEST_P(Tiles, ByTensorCores) {
+  auto [rows, columns, depth, tr, tc] = GetParam();
+  for (bool transpose : {false, true})
+    for (int64_t odd : {0, 1}) {
+      SCOPED_TRACE(testing::Message() << transpose << odd);
+      int64_t k = 2 * depth + 4 + odd;
+      Case c = product({}, rows + 4 + odd, columns + 8 + odd, k, transpose, !transpose);
+      c.spec.bias = true;
+      check(c, cuda::cutDepth(GetParam(), k, 1), Arithmetic::Tf32Exact);
+      if (transpose == (odd == 1))
+        check(c, cuda::cutDepth(GetParam(), k, 2), Arithmetic::Tf32);
+    }
+  // The rounding is there: f32 would not be off by that much.
+  Case c = product({}, rows, columns, 4 * depth);
+  cuda::ProductCut cut = cuda::cutDepth(GetParam(), 4 * depth, 1);
+  const Tensor f32 = check(c, cut).buffers[4], tf32 = check(c, cut, Arithmetic::Tf32).buffers[4];
+  float largest = 0;
+  for (int64_t i = 0; i < c.cSize; ++i)
+    largest = std::max(largest, std::abs(f32[i] - tf32[i]));
+  EXPECT_GT(largest, 1e-4f);
 }
 INSTANTIATE_TEST_SUITE_P(MatrixProduct, Tiles,
                          testing::ValuesIn(cuda::tileShapes().begin(), cuda::tileShapes().end()),
@@ -269,7 +299,7 @@ TEST(MatrixProduct, EveryCardsCut) {
     if (!cuts.insert(nameOf(cut.tile) + " " + std::to_string(cut.splits)).second)
       continue;
     SCOPED_TRACE(card.name);
-    Outcome outcome = check(c, {}, card);
+    Outcome outcome = check(c, {}, Arithmetic::F32, card);
     EXPECT_EQ(outcome.launches.size(), cut.splits > 1 ? 2u : 1u);
   }
   EXPECT_GT(cuts.size(), 1u);

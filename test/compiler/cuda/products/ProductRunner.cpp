@@ -40,14 +40,14 @@ std::string typeOf(const std::vector<int64_t> &shape) {
 std::string Tensor::type() const { return typeOf(shape); }
 
 void expectSums(const std::vector<float> &actual, const std::vector<Expected> &expected,
-                const std::string &what) {
+                const std::string &what, double termError) {
   ASSERT_EQ(actual.size(), expected.size()) << what;
   constexpr double unit = 0x1p-24;
   size_t wrong = 0, worst = 0;
   double excess = 0;
   for (size_t i = 0; i < actual.size(); ++i) {
     const Expected &e = expected[i];
-    double bound = unit * double(e.roundings + 4) * e.magnitude;
+    double bound = (termError + unit * double(e.roundings + 4)) * e.magnitude;
     double error = std::abs(actual[i] - e.value);
     if (error <= bound)
       continue;
@@ -182,13 +182,13 @@ const cuda::DeviceModel &testDevice() { return *cuda::findDeviceModel("sm_80"); 
 Outcome runKernels(const std::vector<Tensor> &given,
                    const std::vector<std::vector<int64_t>> &results,
                    const std::function<void(cuda::GpuKernels &)> &build,
-                   const cuda::DeviceModel &device) {
+                   const cuda::DeviceModel &device, bool tf32) {
   Session session;
   Outcome outcome;
   mlir::OpBuilder builder(&session.context);
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(builder.getUnknownLoc());
   builder.setInsertionPointToStart(module->getBody());
-  cuda::KernelModule built(cuda::gridDeviceOf(device));
+  cuda::KernelModule built(cuda::gridDeviceOf(device, tf32));
   built.module = *module;
   built.kernels = mlir::gpu::GPUModuleOp::create(builder, builder.getUnknownLoc(), "kernels");
   cuda::GpuKernels kernels(&session.context, "test", built);
@@ -205,7 +205,7 @@ Outcome runKernels(const std::vector<Tensor> &given,
 
 Outcome runOp(const std::string &text, const std::vector<Tensor> &operands,
               const std::vector<Tensor> &variables, const std::vector<int> &aliases,
-              const std::string &symbols) {
+              const std::string &symbols, bool tf32) {
   Session session;
   Outcome outcome;
   std::vector<std::vector<int64_t>> shapes;
@@ -215,7 +215,7 @@ Outcome runOp(const std::string &text, const std::vector<Tensor> &operands,
   auto module = parseOp(session, text, shapes, symbols, op);
   if (!module)
     return outcome;
-  cuda::GridEmitter emitter(&session.context, cuda::gridDeviceOf(testDevice()));
+  cuda::GridEmitter emitter(&session.context, cuda::gridDeviceOf(testDevice(), tf32));
   auto bytes = emitter.workspaceBytes(op);
   auto launches = emitter.emit(op, aliases);
   if (mlir::failed(bytes) || mlir::failed(launches)) {
@@ -257,7 +257,7 @@ Outcome runOp(const std::string &text, const std::vector<Tensor> &operands,
 }
 
 size_t assembleOp(const std::string &text, const std::vector<std::vector<int64_t>> &operands,
-                  const std::string &symbols) {
+                  const std::string &symbols, bool tf32) {
   if (cuda::Assembler::find().path.empty())
     return 0;
   Session session;
@@ -267,7 +267,9 @@ size_t assembleOp(const std::string &text, const std::vector<std::vector<int64_t
     return 0;
   size_t count = 0;
   for (const cuda::DeviceModel &device : cuda::deviceModels()) {
-    cuda::GridEmitter emitter(&session.context, cuda::gridDeviceOf(device));
+    if (tf32 && device.version < 80)
+      continue;
+    cuda::GridEmitter emitter(&session.context, cuda::gridDeviceOf(device, tf32));
     if (mlir::failed(emitter.emit(op))) {
       ADD_FAILURE() << session.messages;
       return count;
@@ -277,6 +279,11 @@ size_t assembleOp(const std::string &text, const std::vector<std::vector<int64_t
       ADD_FAILURE() << device.target << ": " << session.messages;
       continue;
     }
+    bool hasMma = llvm::any_of(images->images, [](const cuda::KernelImage &image) {
+      return image.ptx.find("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32") !=
+             std::string::npos;
+    });
+    EXPECT_EQ(hasMma, tf32) << device.target;
     for (const cuda::KernelResources &kernel : images->resources)
       EXPECT_EQ(kernel.spillBytes + kernel.stackBytes, 0) << device.target << " " << kernel.name;
     ++count;

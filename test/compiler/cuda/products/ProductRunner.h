@@ -35,9 +35,13 @@ struct Expected {
     ++roundings;
   }
 };
-/// Fails the test unless every element is within its bound.
+/// What a product of two operands rounded to TF32 (10 bits of mantissa, to the nearest) is off by,
+/// relative to itself.
+constexpr double tf32Error = 0x1p-10 + 0x1p-22;
+
+/// Fails the test unless every element is within its bound. `termError`: of each term, relative.
 void expectSums(const std::vector<float> &actual, const std::vector<Expected> &expected,
-                const std::string &what);
+                const std::string &what, double termError = 0);
 
 struct Outcome {
   /// Of every buffer: operands, then results, then variables.
@@ -54,22 +58,22 @@ const cuda::DeviceModel &testDevice();
 
 /// Builds kernels for a device, runs them twice and compares the bits. Buffers in `given` are
 /// initialised, those that follow it (`results`, by shape) are not, nor is the workspace: reading
-/// them is a fault. Failures of any kind fail the test.
+/// them is a fault. Failures of any kind fail the test. `tf32` as in GridDevice.
 Outcome runKernels(const std::vector<Tensor> &given,
                    const std::vector<std::vector<int64_t>> &results,
                    const std::function<void(cuda::GpuKernels &)> &build,
-                   const cuda::DeviceModel &device = testDevice());
+                   const cuda::DeviceModel &device = testDevice(), bool tf32 = false);
 
 /// Runs the op in `text`, which is written like "gc.relu %a0 : (tensor<…>) -> …". Its variables
 /// stand in `symbols`. `aliases` is as for GridEmitter::emit.
 Outcome runOp(const std::string &text, const std::vector<Tensor> &operands,
               const std::vector<Tensor> &variables = {}, const std::vector<int> &aliases = {},
-              const std::string &symbols = "");
+              const std::string &symbols = "", bool tf32 = false);
 
-/// Assembles the op's kernels for every device model; spills fail the test. Returns on how many it
-/// could; none without an assembler.
+/// Assembles the op's kernels for every device model (with `tf32`: from sm_80 on); spills fail the
+/// test. Returns on how many it could; none without an assembler.
 size_t assembleOp(const std::string &text, const std::vector<std::vector<int64_t>> &operands,
-                  const std::string &symbols = "");
+                  const std::string &symbols = "", bool tf32 = false);
 
 /// "tensor<2x3xf32>"
 std::string typeOf(const std::vector<int64_t> &shape);
