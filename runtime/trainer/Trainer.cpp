@@ -200,8 +200,10 @@ Status Trainer::startMicroBatches(Step &step, bool alone) {
 
 Status Trainer::go(Status started, const UnderWay &list, bool alone) {
   if (!started) {
-    Status before = finishAll(); // an error of what runs shows at the next call, whatever that is
-    return before ? started : before;
+    // What runs is finished first: its loss may be told, or be the reason to end. Where the device
+    // is lost, that fails as well, and the call that found it is named.
+    Status before = finishAll();
+    return before || before.error().kind == ErrorClass::Device ? started : before;
   }
   underWay[underWayCount++] = list;
   if (alone)
