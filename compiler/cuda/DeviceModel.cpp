@@ -227,6 +227,7 @@ std::string DeviceModel::cudnnJson(int multiprocessorCount, int driverVersion) c
   json["totalGlobalMem"] = memoryBytes;
   json["smClockRateKHz"] = clockKHz;
   json["memClockRateKHz"] = memoryClockKHz;
+  json["memoryBusWidth"] = memoryBusBits; // asked for by cuDNN 9.27, ignored by 9.19
   json["l2CacheSize"] = cacheBytes;
   json["cudaDeviceId"] = 0;
   json["deviceVer"] = version * 10;

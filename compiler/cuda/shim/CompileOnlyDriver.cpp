@@ -58,6 +58,15 @@ GC_EXPORT int cuKernelGetFunction(void **function, void *kernel) {
     return InvalidValue;
   return *function = &loaded, Success;
 }
+GC_EXPORT int cuModuleLoadData(void **module, const void *image) {
+  if (!image)
+    return InvalidValue;
+  return *module = &loaded, Success;
+}
+GC_EXPORT int cuModuleUnload(void *) { return Success; }
+GC_EXPORT int cuModuleGetFunction(void **function, void *, const char *) {
+  return *function = &loaded, Success;
+}
 // How much shared memory a launch may ask for: a promise about launches, of which there are none.
 GC_EXPORT int cuKernelSetAttribute(int, int, void *, int) { return Success; }
 
@@ -83,7 +92,9 @@ GC_EXPORT int cuKernelSetAttribute(int, int, void *, int) { return Success; }
   X(cuMemAlloc_v2)                                                                                 \
   X(cuMemAllocAsync)                                                                               \
   X(cuOccupancyMaxPotentialClusterSize)                                                            \
-  X(cuStreamGetCtx)
+  X(cuStreamGetCtx)                                                                                \
+  X(cuTensorMapEncodeIm2col)                                                                       \
+  X(cuTensorMapEncodeTiled)
 #define GC_DEFINE(name)                                                                            \
   GC_EXPORT int name() { return NotSupported; }
 GC_REFUSED(GC_DEFINE)
@@ -110,7 +121,10 @@ GC_EXPORT int cuGetProcAddress(const char *name, void **function, int driver,
   X(cuKernelSetAttribute)                                                                          \
   X(cuLibraryGetKernel)                                                                            \
   X(cuLibraryLoadData)                                                                             \
-  X(cuLibraryUnload)
+  X(cuLibraryUnload)                                                                               \
+  X(cuModuleGetFunction)                                                                           \
+  X(cuModuleLoadData)                                                                              \
+  X(cuModuleUnload)
 #define GC_ENTRY(name) {#name, reinterpret_cast<void *>(&name)},
 static const struct {
   const char *name;

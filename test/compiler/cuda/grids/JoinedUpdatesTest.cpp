@@ -1,4 +1,5 @@
 //===- JoinedUpdatesTest.cpp - Several updates in one launch --------------===//
+#include "compiler/cuda/DeviceRates.h"
 #include "compiler/cuda/grids/GridEmitter.h"
 #include "compiler/cuda/ptx/CompileToPtx.h"
 #include "test/compiler/cuda/grids/InterpretedDevice.h"
@@ -66,7 +67,7 @@ struct Updates {
         buffers.back().push_back(variableSlots[i * variablesEach + v]);
     }
 
-    cuda::GridEmitter emitter(&test.context);
+    cuda::GridEmitter emitter(&test.context, cuda::gridDeviceOf(*cuda::findDeviceModel("sm_80")));
     llvm::SmallVector<cuda::KernelLaunch> launches;
     if (joined)
       launches.push_back(emitter.emitUpdates(ops, buffers));
