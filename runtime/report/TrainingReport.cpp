@@ -64,6 +64,7 @@ std::string reportJson(const TrainingReport &r) {
   json out;
   out["model"] = r.model;
   out["device"] = r.device;
+  out["notices"] = r.notices;
   out["threads"] = r.threads;
   out["batch"] = r.batch;
   out["micro_batches"] = r.microBatches;

@@ -50,6 +50,7 @@ struct VerifyReport {
 
 struct TrainingReport {
   std::string model, device, data, optimizer;
+  std::vector<std::string> notices; // what the device does otherwise than the plan says
   int threads = 0;
   int64_t batch = 0, microBatches = 0, parameters = 0, steps = 0;
   uint64_t seed = 0;

@@ -6,9 +6,11 @@
 
 namespace gc::runtime {
 
-void tellNotices(const Session &session) {
-  for (const std::string &notice : session.notices())
+std::vector<std::string> tellNotices(const Session &session) {
+  std::vector<std::string> notices = session.notices();
+  for (const std::string &notice : notices)
     fmt::print(stderr, "note: {}\n", notice);
+  return notices;
 }
 
 Result<std::byte *> SessionExecutor::map(uint32_t buffer) {

@@ -9,8 +9,9 @@
 
 namespace gc::runtime {
 
-/// Says on stderr, a line each, what the device does otherwise than the plan's first choice.
-void tellNotices(const Session &session);
+/// Says on stderr, a line each, what the device does otherwise than the plan's first choice; the
+/// lines, for reports.
+std::vector<std::string> tellNotices(const Session &session);
 
 /// Does not own the session.
 class SessionExecutor : public StepExecutor {

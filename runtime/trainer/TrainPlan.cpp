@@ -57,7 +57,7 @@ Status trainPlan(const PlanFile &plan, const TrainOptions &asked, TrainingReport
   Result<std::unique_ptr<Session>> session = Session::create(plan, sessionOptions);
   if (!session)
     return session.error();
-  tellNotices(**session);
+  report.notices = tellNotices(**session);
   SessionExecutor executor(**session);
   fillPlanFacts(report, plan.get());
   report.data = data->description;

@@ -107,7 +107,7 @@ Status runSteps(const PlanFile &asked, const TrainOptions &options, TrainingRepo
   Result<std::unique_ptr<Session>> session = Session::create(*plan, sessionOptions);
   if (!session)
     return session.error();
-  tellNotices(**session);
+  report.notices = tellNotices(**session);
   SessionExecutor executor(**session);
   report.threads = executor.threads();
   Result<std::unique_ptr<Trainer>> trainer =

@@ -29,11 +29,12 @@ constexpr TileShape shapes[] = {ratedTiles[0].shape, ratedTiles[1].shape, ratedT
                                 ratedTiles[3].shape, ratedTiles[4].shape, ratedTiles[5].shape,
                                 ratedTiles[6].shape};
 
-/// Where the operands of phases are takes more registers than two blocks of 256 threads leave: on
-/// sm_90 such kernels spilled, and then ran with one block to a multiprocessor. Their tiles are
-/// smaller.
-bool hasRegistersFor(const TileShape &tile, const ProductShape &shape) {
-  return !shape.hasPhases || tile.threads() < 256;
+/// Where the operands of phases are, and where a last split ends that is shorter than the others,
+/// takes more registers than two blocks of 256 threads leave: on sm_90 and sm_100 such kernels
+/// spilled, and then ran with one block to a multiprocessor. Their tiles are smaller.
+bool hasRegistersFor(const ProductCut &cut, const ProductShape &shape) {
+  bool hasShortSplit = cut.splits > 1 && cut.splits * cut.chunk != shape.depth;
+  return cut.tile.threads() < 256 || !(shape.hasPhases || hasShortSplit);
 }
 
 /// How many splits are tried: every number at first, then steps of about an eighth.
@@ -91,10 +92,11 @@ ProductCut cutDepth(const TileShape &tile, int64_t depth, int64_t splits) {
 ProductCut cutProduct(const ProductShape &shape, const GridDevice &device) {
   ProductCut best;
   double least = std::numeric_limits<double>::infinity();
-  for (const TileShape &tile : llvm::make_filter_range(
-           shapes, [&](const TileShape &tile) { return hasRegistersFor(tile, shape); }))
+  for (const TileShape &tile : shapes)
     for (int64_t splits : splitNumbers()) {
       ProductCut cut = cutDepth(tile, shape.depth, splits);
+      if (!hasRegistersFor(cut, shape))
+        continue;
       double seconds = secondsOf(shape, cut, device);
       if (seconds < least) {
         least = seconds;

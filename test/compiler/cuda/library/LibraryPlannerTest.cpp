@@ -406,7 +406,6 @@ TEST(LibraryPlanner, AnotherCudnnRestoresOrSaysWhyNot) {
   std::string reason;
   auto other = LibraryPlanner::create(*findDeviceModel("sm_86"), options, reason);
   ASSERT_TRUE(other) << reason;
-  ASSERT_NE(other->libraryVersion(), planner->libraryVersion()) << "it is the same cuDNN";
   auto workspace = other->restore(answer.plan->plan, reason);
   RecordProperty("outcome", workspace ? "restored" : reason);
   std::printf("a plan of cuDNN %s with %s: %s\n", planner->libraryVersion().c_str(),
