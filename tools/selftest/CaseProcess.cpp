@@ -69,8 +69,10 @@ public:
       : name(name), findings(findings), told(told) {}
 
   CaseEnd run(double limitSeconds, const std::function<void(CaseReporter &)> &body) {
-    int said[2], complained[2]; // the case's reports, and its standard error
-    if (::pipe(said) != 0 || ::pipe(complained) != 0) {
+    int said[2] = {-1, -1}, complained[2] = {-1, -1}; // the case's reports, its standard error
+    if (::pipe2(said, O_CLOEXEC) != 0 || ::pipe2(complained, O_CLOEXEC) != 0) {
+      ::close(said[0]);
+      ::close(said[1]);
       findings.failed(name, Problem::Host, fmt::format("no pipe: {}", std::strerror(errno)));
       return {};
     }
@@ -109,7 +111,7 @@ private:
           std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
       if (left <= 0) {
         isLate = true;
-        ::kill(child, SIGKILL);
+        killAll();
         return;
       }
       pollfd wait[] = {reports.waitFor(), complaints.waitFor()};
@@ -154,6 +156,12 @@ private:
       end.answer = line.value("value", CaseReporter::Json());
   }
 
+  /// The child and what it started: an assembler, the process that plans.
+  void killAll() const {
+    ::kill(-child, SIGKILL);
+    ::kill(child, SIGKILL); // its group may not be its own yet
+  }
+
   void bury(double limitSeconds) {
     int status = 0;
     auto patience = Clock::now() + kPatience;
@@ -161,7 +169,7 @@ private:
       if (Clock::now() > patience) {
         if (!isLate) { // it closed its pipe and goes on: no case does that
           isLate = true;
-          ::kill(child, SIGKILL);
+          killAll();
           patience = Clock::now() + kPatience;
           continue;
         }
@@ -206,6 +214,7 @@ CaseReporter::Json CaseRunner::run(const std::string &name,
         return name.starts_with(beginning);
       }))
     return {};
+  ++selected;
   if (isStuck) {
     findings.skipped(name, "a process before it hangs in the GPU's driver");
     return {};

@@ -24,9 +24,13 @@ public:
   /// only, and no GPU in use. Once a child cannot even be killed, all further ones are skipped.
   CaseReporter::Json run(const std::string &name, const std::function<void(CaseReporter &)> &body);
 
+  /// How many cases were among those to run.
+  size_t selectedCases() const { return selected; }
+
   Findings &findings;
 
 private:
+  size_t selected = 0;
   double limitSeconds;
   std::vector<std::string> only; // empty: all
   bool isStuck = false;

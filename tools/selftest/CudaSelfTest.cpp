@@ -162,6 +162,7 @@ int cudaSelfTest(const CudaSelfTestOptions &options) {
     return code;
   }
   cases.select(options.only);
+  size_t casesOfDevice = cases.selectedCases();
   using Section = void (*)(const SelfTestSetup &, CaseRunner &);
   constexpr std::pair<const char *, Section> sections[] = {{"conformance", testConformance},
                                                            {"gradients", testGradients},
@@ -178,6 +179,12 @@ int cudaSelfTest(const CudaSelfTestOptions &options) {
     if (isAskedFor("rates"))
       if (CaseReporter::Json costs = measureRates(setup, cases); costs.is_object())
         report.update(costs);
+  }
+
+  if (!options.only.empty() && cases.selectedCases() == casesOfDevice) {
+    removeProgress();
+    return failWith("gc-run", badInput("--selftest-only: no case of these sections begins so; the "
+                                       "names are in the output of the self-test"));
   }
 
   report["target"] = setup.model.target;

@@ -134,8 +134,9 @@ void testConformance(const SelfTestSetup &setup, CaseRunner &cases) {
     cases.run(name, [&](CaseReporter &report) {
       conformance::CaseResult result =
           conformance::runCase(name, setup.device, setup.threads, &lowering);
-      if (result.passed)
-        report.passed(name, result.message);
+      // What no driver or library complains of are numbers that differ.
+      if (result.passed || problemOf(result.message) == Problem::Unknown)
+        report.judge(result.passed, name, result.message);
       else
         report.failed(name, result.message);
     });

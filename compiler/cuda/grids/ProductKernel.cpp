@@ -29,14 +29,6 @@ constexpr TileShape shapes[] = {ratedTiles[0].shape, ratedTiles[1].shape, ratedT
                                 ratedTiles[3].shape, ratedTiles[4].shape, ratedTiles[5].shape,
                                 ratedTiles[6].shape};
 
-/// Where the operands of phases are, and where a last split ends that is shorter than the others,
-/// takes more registers than two blocks of 256 threads leave: on sm_90 and sm_100 such kernels
-/// spilled, and then ran with one block to a multiprocessor. Their tiles are smaller.
-bool hasRegistersFor(const ProductCut &cut, const ProductShape &shape) {
-  bool hasShortSplit = cut.splits > 1 && cut.splits * cut.chunk != shape.depth;
-  return cut.tile.threads() < 256 || !(shape.hasPhases || hasShortSplit);
-}
-
 /// How many splits are tried: every number at first, then steps of about an eighth.
 SmallVector<int64_t> splitNumbers() {
   SmallVector<int64_t> numbers;
@@ -53,6 +45,11 @@ double rateOf(const TileShape &tile) {
 }
 
 } // namespace
+
+bool hasRegistersFor(const ProductCut &cut, const ProductShape &shape) {
+  bool hasShortSplit = cut.splits > 1 && cut.splits * cut.chunk != shape.depth;
+  return cut.tile.threads() < 256 || !(shape.hasPhases || hasShortSplit);
+}
 
 double productFlops(const ProductShape &shape, const ProductCut &cut, const GridDevice &device) {
   constexpr double blockCycles = 2000;          // first fetch and last store

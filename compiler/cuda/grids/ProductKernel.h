@@ -25,13 +25,18 @@ struct ProductShape {
   double flops;           // where some of the batch have less depth, fewer than the sizes say
   bool hasPhases = false; // some of the batch do have less
 };
+/// Where the operands of phases are, and where a last split ends that is shorter than the others,
+/// takes more registers than two blocks of 256 threads leave: on sm_90 and sm_100 such kernels
+/// spilled, and then ran with one block to a multiprocessor. They get smaller tiles.
+bool hasRegistersFor(const ProductCut &cut, const ProductShape &shape);
 /// What a product costs when it is cut so: the time of its waves of blocks, each of which takes as
 /// long as its busiest multiprocessor, as FLOPs of a full GPU.
 double productFlops(const ProductShape &shape, const ProductCut &cut, const GridDevice &device);
 /// Seconds of that, and of what splits cost beside it: another launch, and the partial sums' way
 /// through memory. What each cut has to do, reading the operands and writing c, is left out.
 double secondsOf(const ProductShape &shape, const ProductCut &cut, const GridDevice &device);
-/// The one of least seconds; the first of equals. Depends on its arguments alone.
+/// The one of least seconds among those that have the registers; the first of equals. Depends on
+/// its arguments alone.
 ProductCut cutProduct(const ProductShape &shape, const GridDevice &device);
 
 /// c = activation(scale * a * b + bias + residual), or c += that.
