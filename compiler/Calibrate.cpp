@@ -127,6 +127,7 @@ Amounts fit(const std::vector<Sample> &samples, const std::vector<double> &stepS
 
 Calibration calibrate(const std::vector<ProfiledNetwork> &networks, const CompileOptions &options) {
   Calibration result;
+  result.device = options.device;
   Roofline ownRates;
   std::vector<Sample> samples;
   std::vector<double> stepSeconds;
@@ -151,7 +152,7 @@ Calibration calibrate(const std::vector<ProfiledNetwork> &networks, const Compil
 }
 
 std::string Calibration::json(const std::string &machine, int threads) const {
-  nlohmann::ordered_json out = {{"machine", machine}, {"threads", threads}};
+  nlohmann::ordered_json out = {{"machine", machine}, {"device", device}, {"threads", threads}};
   for (const auto &[name, value] : rates)
     out["roofline"][name] = value;
   for (const Fit &fit : fits)

@@ -21,6 +21,7 @@ struct ProfiledNetwork {
 
 struct Calibration {
   std::string error;                                 // why there is none; empty when all is well
+  std::string device;                                // that was measured: "cpu", "cuda"
   std::vector<std::pair<std::string, double>> rates; // the roofline, by name
   struct Fit {
     std::string model;
@@ -28,7 +29,7 @@ struct Calibration {
   };
   std::vector<Fit> fits;
 
-  /// What --costs reads: {machine, threads, roofline{...}, networks[...]}.
+  /// What --costs reads: {machine, device, threads, roofline{...}, networks[...]}.
   std::string json(const std::string &machine, int threads) const;
 };
 

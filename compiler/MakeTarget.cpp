@@ -15,6 +15,9 @@ static std::string readMeasurements(const CompileOptions &options, cuda::ChoiceO
     return "";
   if (std::string error = readCosts(options.costs, costs); !error.empty())
     return error;
+  if (costs.roofline && !costs.device.empty() && costs.device != "cuda")
+    return "--costs: '" + options.costs + "' was measured on the " + costs.device +
+           " device, and this plan is for cuda; gc-run --selftest --device=cuda measures a GPU";
   choice.measured = costs.roofline;
   if (costs.device == "cuda")
     for (const MeasuredCosts::Op &op : costs.ops)
