@@ -1,5 +1,5 @@
-// A short training: the loss falls as on the cpu device, the arena takes what the plan says, and
-// the step what the roofline promises.
+// A short training: the loss falls (the cpu device's is told beside it), the arena takes what the
+// plan says, and the step what the roofline promises.
 #include "runtime/report/Sizes.h"
 #include "tools/selftest/RelativeError.h"
 #include "tools/selftest/SelfTestSetup.h"
