@@ -34,9 +34,16 @@ std::vector<GpuProcess> nvmlOtherProcesses(const WatchedDevice &device,
   bool isOneOfThem = false;
   for (auto list : {api.nvmlDeviceGetComputeRunningProcesses_v3,
                     api.nvmlDeviceGetGraphicsRunningProcesses_v3}) {
-    std::array<nvmlProcessInfo_t, 256> processes = {};
-    unsigned count = processes.size();
-    if (!list || list(*handle, &count, processes.data()) != NVML_SUCCESS)
+    std::vector<nvmlProcessInfo_t> processes(64);
+    auto count = static_cast<unsigned>(processes.size());
+    nvmlReturn_t code = list ? list(*handle, &count, processes.data()) : NVML_ERROR_NOT_SUPPORTED;
+    if (code ==
+        NVML_ERROR_INSUFFICIENT_SIZE) { // it says how many there are; some may come meanwhile
+      processes.resize(count + 64);
+      count = static_cast<unsigned>(processes.size());
+      code = list(*handle, &count, processes.data());
+    }
+    if (code != NVML_SUCCESS)
       continue;
     for (unsigned i = 0; i < count && i < processes.size(); ++i) {
       unsigned pid = processes[i].pid;

@@ -123,6 +123,14 @@ TEST(Nvml, OtherProcesses) {
   EXPECT_TRUE(nvmlOtherProcesses(device, GC_EMULATED_NVML).empty());
 }
 
+TEST(Nvml, ManyOtherProcesses) {
+  std::string many = "p:1KiB";
+  for (int i = 1; i < 100; ++i)
+    many += ",p:1KiB";
+  EmulatedNvmlSetting others("OTHERS", many, "GC_EMULATOR_");
+  EXPECT_EQ(nvmlOtherProcesses(device, GC_EMULATED_NVML).size(), 100u);
+}
+
 TEST(Nvml, NoLibrary) {
   auto opened = NvmlSampler::open(device, "libno-such-nvml.so.1");
   ASSERT_FALSE(opened.ok());
