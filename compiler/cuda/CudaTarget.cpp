@@ -129,10 +129,12 @@ FailureOr<SmallVector<KernelLaunch>> CudaTarget::twinOf(Operation *op, const Lib
   if (failed(launches) || !call.needsBiasGradient)
     return launches;
   // The sums of the bias's gradient come last, and have commands of their own beside the graph.
-  size_t sums = emitter.emitBiasGradient(op).size();
-  if (launches->size() <= sums)
+  FailureOr<SmallVector<KernelLaunch>> sums = emitter.emitBiasGradient(op);
+  if (failed(sums))
+    return failure();
+  if (launches->size() <= sums->size())
     return op->emitOpError("has no generated kernels beside the sums of its bias's gradient");
-  launches->truncate(launches->size() - sums);
+  launches->truncate(launches->size() - sums->size());
   return launches;
 }
 
@@ -175,8 +177,11 @@ LogicalResult CudaTarget::lowerLibrary(Operation *op, const LibraryOp &call,
   writer.add(std::move(command));
   if (!call.needsBiasGradient)
     return success();
-  for (const KernelLaunch &sums : emitter.emitBiasGradient(op))
-    if (failed(launch(sums, writer.resolve(sums.buffers), writer)))
+  FailureOr<SmallVector<KernelLaunch>> sums = emitter.emitBiasGradient(op);
+  if (failed(sums))
+    return failure();
+  for (const KernelLaunch &one : *sums)
+    if (failed(launch(one, writer.resolve(one.buffers), writer)))
       return failure();
   return success();
 }
@@ -245,11 +250,13 @@ LogicalResult CudaTarget::lowerUpdates(ArrayRef<UpdateOpInterface> updates,
   SmallVector<SmallVector<int>> numbers;
   for (const OpBuffers &one : buffers)
     numbers.push_back(buffersOf(one));
-  KernelLaunch launch = emitter.emitUpdates(updates, numbers);
-  count(launch);
+  FailureOr<KernelLaunch> launch = emitter.emitUpdates(updates, numbers);
+  if (failed(launch))
+    return failure();
+  count(*launch);
   commands.push_back(commandOf(updates));
-  std::vector<uint32_t> arguments(launch.buffers.begin(), launch.buffers.end());
-  commands.back()->operation.Set(launchCommand(launch, std::move(arguments)));
+  std::vector<uint32_t> arguments(launch->buffers.begin(), launch->buffers.end());
+  commands.back()->operation.Set(launchCommand(*launch, std::move(arguments)));
   return success();
 }
 

@@ -76,6 +76,10 @@ CompiledProduct compile(const auto &command, const DeviceModel &device) {
   OwningOpRef<ModuleOp> module = makeKernelModule(&context, built);
   GpuKernels kernels(&context, "product", built);
   add(kernels, command);
+  if (!kernels.whyImpossible.empty()) {
+    result.error = "the product " + kernels.whyImpossible;
+    return result;
+  }
   CodegenOptions options;
   options.device = &device;
   options.threads = 1;

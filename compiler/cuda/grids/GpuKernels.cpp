@@ -2,6 +2,7 @@
 #include "compiler/cuda/grids/GpuKernels.h"
 
 #include "compiler/cuda/grids/Columns.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -14,13 +15,27 @@ GpuKernels::GpuKernels(Operation *op, ArrayRef<int> aliases, KernelModule &built
 GpuKernels::GpuKernels(MLIRContext *context, StringRef name, KernelModule &built)
     : OpUses(context), name(name.str()), built(built) {}
 
+// A grid that CUDA cannot launch would be cut to 32 bits without a word.
+static std::string whyNoGrid(const Extent &grid) {
+  constexpr int64_t most[] = {0x7fffffff, 65535, 65535};
+  if (grid.x <= most[0] && grid.y <= most[1] && grid.z <= most[2])
+    return "";
+  return llvm::formatv("needs a grid of {0} x {1} x {2} blocks, and CUDA launches at most {3} x "
+                       "{4} x {5}; use more micro-batches or smaller layers",
+                       grid.x, grid.y, grid.z, most[0], most[1], most[2]);
+}
+
 void GpuKernels::add(StringRef suffix, ArrayRef<BufferUse> uses, Extent grid, Extent block,
                      Body body, double flops) {
   for (const BufferUse &use : uses)
     if (use.buffer == workspace)
       workspaceBytes = std::max(workspaceBytes, use.bytes());
-  if (grid.count() == 0)
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0)
     return;
+  if (std::string why = whyNoGrid(grid); !why.empty()) {
+    whyImpossible = why;
+    return;
+  }
   auto arguments = argumentsOf(uses);
   KernelLaunch launch;
   SmallVector<Type> inputs;

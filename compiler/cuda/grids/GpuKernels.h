@@ -19,15 +19,15 @@ struct KernelLaunch {
   llvm::SmallVector<ArgumentAccess> access;
   Extent grid, block;
   double bytes = 0; // of all buffers that it is given
-  double flops = 0; // where arithmetic could bound it
+  double flops = 0; // where arithmetic could bound it: f32 FLOPs that take as long
 };
 
 /// What the launches of an op cost, known before any kernel is built.
 struct LaunchCosts {
   int64_t launches = 0;
   double bytes = 0; // of all buffers that each is given
-  /// FLOPs of products that the GPU could do in their time if their tiles filled it: more than
-  /// there are, by idle multiprocessors, ends of matrices and slower tiles.
+  /// f32 FLOPs of products that the GPU could do in their time if their tiles filled it: more than
+  /// there are, by idle multiprocessors, ends of matrices and slower tiles; fewer with TF32.
   double productFlops = 0;
 };
 
@@ -56,7 +56,7 @@ public:
 
   /// Adds a kernel and its launch. `body` gets one memref for each use, in order; uses of one
   /// buffer (or of an operand and the result in its bytes) become one argument. It runs in every
-  /// thread.
+  /// thread. A grid that CUDA cannot launch is not built; `whyImpossible` then says so.
   void add(llvm::StringRef suffix, llvm::ArrayRef<BufferUse> uses, Extent grid, Extent block,
            Body body, double flops = 0);
 
@@ -66,6 +66,7 @@ public:
   llvm::SmallVector<KernelLaunch> launches;
   LaunchCosts costs;
   int64_t workspaceBytes = 0;
+  std::string whyImpossible; // empty: all kernels can be launched
 
 private:
   std::string name;

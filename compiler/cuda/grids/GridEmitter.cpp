@@ -27,19 +27,8 @@ static LogicalResult emitOp(Operation *op, GpuKernels &kernels) {
   return emitOpOfKind(op, kernels, "CUDA");
 }
 
-// A grid that CUDA cannot launch would be cut to 32 bits without a word.
-static LogicalResult checkGrids(Operation *op, ArrayRef<KernelLaunch> launches) {
-  constexpr int64_t most[] = {0x7fffffff, 65535, 65535};
-  for (const KernelLaunch &launch : launches) {
-    const int64_t extents[] = {launch.grid.x, launch.grid.y, launch.grid.z};
-    for (auto [extent, limit] : llvm::zip(extents, most))
-      if (extent > limit)
-        return op->emitOpError("needs a grid of ")
-               << extents[0] << " x " << extents[1] << " x " << extents[2]
-               << " blocks, and CUDA launches at most " << most[0] << " x " << most[1] << " x "
-               << most[2] << "; use more micro-batches or smaller layers";
-  }
-  return success();
+static LogicalResult checkLaunches(Operation *op, const GpuKernels &kernels) {
+  return kernels.whyImpossible.empty() ? success() : op->emitOpError(kernels.whyImpossible);
 }
 
 // db[c] = sum over rows of dy[row][c], the second result of a convolution's filter gradient, or the
@@ -77,7 +66,7 @@ FailureOr<OpNeeds> GridEmitter::needs(Operation *op) {
     return found->second;
   KernelModule none(built.device);
   GpuKernels kernels(op, {}, none);
-  if (failed(emitOp(op, kernels)))
+  if (failed(emitOp(op, kernels)) || failed(checkLaunches(op, kernels)))
     return failure();
   OpNeeds needs{kernels.workspaceBytes, kernels.costs};
   needsOf[key] = needs;
@@ -98,16 +87,20 @@ OpNeeds GridEmitter::biasGradientNeeds(Operation *op) {
   return {kernels.workspaceBytes, kernels.costs};
 }
 
-SmallVector<KernelLaunch> GridEmitter::emitBiasGradient(Operation *op) {
+FailureOr<SmallVector<KernelLaunch>> GridEmitter::emitBiasGradient(Operation *op) {
   GpuKernels kernels(op, {}, built);
   addBiasGradient(op, kernels);
+  if (failed(checkLaunches(op, kernels)))
+    return failure();
   return kernels.launches;
 }
 
-KernelLaunch GridEmitter::emitUpdates(ArrayRef<UpdateOpInterface> ops,
-                                      ArrayRef<SmallVector<int>> buffers) {
+FailureOr<KernelLaunch> GridEmitter::emitUpdates(ArrayRef<UpdateOpInterface> ops,
+                                                 ArrayRef<SmallVector<int>> buffers) {
   GpuKernels kernels(ops.front()->getContext(), ops.front()->getName().stripDialect(), built);
   emitJoinedUpdates(ops, buffers, kernels, built);
+  if (failed(checkLaunches(ops.front(), kernels)))
+    return failure();
   return kernels.launches.front();
 }
 
@@ -117,9 +110,7 @@ FailureOr<SmallVector<KernelLaunch>> GridEmitter::emit(Operation *op, ArrayRef<i
   if (found != emitted.end())
     return found->second;
   GpuKernels kernels(op, aliases, built);
-  if (failed(emitOp(op, kernels)))
-    return failure();
-  if (failed(checkGrids(op, kernels.launches)))
+  if (failed(emitOp(op, kernels)) || failed(checkLaunches(op, kernels)))
     return failure();
   emitted[key] = kernels.launches;
   return kernels.launches;

@@ -33,13 +33,13 @@ public:
                                                         llvm::ArrayRef<int> aliases = {});
 
   /// Only the bias gradient of a convolution's filter gradient, which libraries leave out.
-  llvm::SmallVector<KernelLaunch> emitBiasGradient(mlir::Operation *op);
+  mlir::FailureOr<llvm::SmallVector<KernelLaunch>> emitBiasGradient(mlir::Operation *op);
   OpNeeds biasGradientNeeds(mlir::Operation *op);
 
   /// One launch for several updates that touch nothing of each other's; its buffers are the numbers
   /// given: for each update those of its operands and variables.
-  KernelLaunch emitUpdates(llvm::ArrayRef<UpdateOpInterface> ops,
-                           llvm::ArrayRef<llvm::SmallVector<int>> buffers);
+  mlir::FailureOr<KernelLaunch> emitUpdates(llvm::ArrayRef<UpdateOpInterface> ops,
+                                            llvm::ArrayRef<llvm::SmallVector<int>> buffers);
 
   /// All kernels so far, in one gpu.module.
   mlir::ModuleOp module() { return *owned; }

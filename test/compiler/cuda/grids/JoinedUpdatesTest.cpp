@@ -69,8 +69,14 @@ struct Updates {
 
     cuda::GridEmitter emitter(&test.context, cuda::gridDeviceOf(*cuda::findDeviceModel("sm_80")));
     llvm::SmallVector<cuda::KernelLaunch> launches;
-    if (joined)
-      launches.push_back(emitter.emitUpdates(ops, buffers));
+    if (joined) {
+      auto one = emitter.emitUpdates(ops, buffers);
+      if (mlir::failed(one)) {
+        ADD_FAILURE() << test.messages;
+        return {};
+      }
+      launches.push_back(*one);
+    }
     for (size_t i = 0; !joined && i < ops.size(); ++i) {
       auto own = emitter.emit(ops[i]);
       if (mlir::failed(own) || own->size() != 1) {
@@ -135,6 +141,37 @@ TEST(JoinedUpdatesTest, AdamHasTheBitsOfSeparateLaunches) {
                            "{lr = 0.001 : f32, beta1 = 0.9 : f32, beta2 = 0.999 : f32, "
                            "epsilon = 1.0e-8 : f32, weight_decay = 0.1 : f32}",
                            {"m", "v"}));
+}
+
+// Nothing of this size is ever made: the types alone are so large, 1 TiB each, as large as they may
+// be. A thread has four elements, a block 256 threads.
+TEST(JoinedUpdatesTest, RefusesMoreBlocksThanCudaLaunches) {
+  Tensor huge;
+  huge.shape = {256, int64_t(1) << 30};
+  std::string text, symbols;
+  llvm::SmallVector<llvm::SmallVector<int>> buffers;
+  for (int i = 0; i < 8; ++i) {
+    buffers.push_back({i});
+    std::string number = std::to_string(i);
+    text += "gc.clear @p" + number + " : " + huge.type() + "\n";
+    symbols += "gc.parameter @p" + number + " : " + huge.type() + " = #gc.init<constant, [0.0]>\n";
+  }
+  OpUnderTest test(text, {}, symbols);
+  ASSERT_TRUE(test.op) << test.messages;
+  llvm::SmallVector<UpdateOpInterface> ops;
+  for (mlir::Operation &op : *test.op->getBlock())
+    if (auto update = mlir::dyn_cast<UpdateOpInterface>(op))
+      ops.push_back(update);
+  ASSERT_EQ(ops.size(), buffers.size());
+  cuda::GridEmitter emitter(&test.context, cuda::gridDeviceOf(*cuda::findDeviceModel("sm_80")));
+  EXPECT_TRUE(mlir::failed(emitter.emitUpdates(ops, buffers)));
+  EXPECT_NE(test.messages.find("needs a grid of 2147483648 x 1 x 1 blocks, and CUDA launches at "
+                               "most 2147483647 x 65535 x 65535; use more micro-batches"),
+            std::string::npos)
+      << test.messages;
+  ops.pop_back();
+  buffers.pop_back();
+  EXPECT_TRUE(mlir::succeeded(emitter.emitUpdates(ops, buffers))) << test.messages;
 }
 
 } // namespace
