@@ -41,6 +41,7 @@ public:
     if (failed(target.finish(plan, options.dumpKernels, report)))
       return failure();
     addMemory();
+    reportJoined();
     report["commands"] = plan.micro_batch->commands.size();
     report["evaluate_commands"] = plan.evaluate ? plan.evaluate->commands.size() : 0;
     plan.report = report.dump();
@@ -247,6 +248,15 @@ private:
     buffers.truncate(count);
     if (failed(target.lowerUpdates(updates, buffers, list.commands)))
       return failure();
+    if (planned.list != "evaluate") {
+      double apart = 0;
+      for (UpdateOpInterface update : updates)
+        apart += OpCosts().seconds(update);
+      double times = planned.list == "step" ? 1 : double(options.accumulate);
+      joinedUpdates.updates += count;
+      ++joinedUpdates.commands;
+      joinedUpdates.secondsSaved += times * (apart - list.commands.back()->seconds_predicted);
+    }
     for (auto [part, update, own] : llvm::zip_equal(list.commands.back()->parts, updates, buffers))
       part->update = updateOf(update, own);
     return count;
@@ -370,6 +380,17 @@ private:
     report["packing_optimal"] = memory.optimal;
   }
 
+  // The search took every update for a command of its own.
+  void reportJoined() {
+    if (joinedUpdates.commands == 0)
+      return;
+    report["joined_updates"] = {{"updates", joinedUpdates.updates},
+                                {"commands", joinedUpdates.commands},
+                                {"seconds_saved_predicted", joinedUpdates.secondsSaved}};
+    report["step_seconds_predicted"] =
+        report["step_seconds_predicted"].get<double>() - joinedUpdates.secondsSaved;
+  }
+
   ModuleOp module;
   bool lean;
   const MemoryPlan &memory;
@@ -378,6 +399,10 @@ private:
   nlohmann::json &report;
   plan::PlanT plan;
   llvm::StringMap<unsigned> variableNumbers;
+  struct {
+    size_t updates = 0, commands = 0;
+    double secondsSaved = 0; // of a step, as predicted
+  } joinedUpdates;
   SmallVector<std::pair<int, int>> commandsOf; // of each op of the function being lowered
 };
 

@@ -34,45 +34,46 @@ struct Card {
   int64_t clockKHz, memoryClockKHz;
   int memoryBusBits;
   int64_t cacheBytes, memoryBytes;
+  int tf32FlopsPerClock; // dense, of a multiprocessor; cards for games have half of it
 };
 const Card cardTable[] = {
-    {75, "GTX 1660 Ti", 24, 1770000, 6000000, 192, 1536 * KiB, 6 * GiB},
-    {75, "RTX 2060", 30, 1680000, 7000000, 192, 3072 * KiB, 6 * GiB},
-    {75, "RTX 2070", 36, 1620000, 7000000, 256, 4096 * KiB, 8 * GiB},
-    {75, "RTX 2080", 46, 1710000, 7000000, 256, 4096 * KiB, 8 * GiB},
-    {75, "RTX 2080 Ti", 68, 1545000, 7000000, 352, 5632 * KiB, 11 * GiB},
-    {75, "TITAN RTX", 72, 1770000, 7000000, 384, 6144 * KiB, 24 * GiB},
-    {75, "Tesla T4", 40, 1590000, 5001000, 256, 4096 * KiB, 16 * GiB},
-    {80, "A30", 56, 1440000, 1214844, 3072, 24576 * KiB, 24 * GiB},
-    {80, "A100 40 GB", 108, 1410000, 1214844, 5120, 40960 * KiB, 40 * GiB},
-    {80, "A100 80 GB", 108, 1410000, 1593000, 5120, 40960 * KiB, 80 * GiB},
-    {86, "RTX 3050", 20, 1777000, 7000000, 128, 2048 * KiB, 8 * GiB},
-    {86, "RTX 3060", 28, 1777000, 7500000, 192, 3072 * KiB, 12 * GiB},
-    {86, "RTX 3060 Ti", 38, 1665000, 7000000, 256, 4096 * KiB, 8 * GiB},
-    {86, "RTX 3070", 46, 1725000, 7000000, 256, 4096 * KiB, 8 * GiB},
-    {86, "RTX 3080", 68, 1710000, 9500000, 320, 5120 * KiB, 10 * GiB},
-    {86, "RTX 3080 Ti", 80, 1665000, 9500000, 384, 6144 * KiB, 12 * GiB},
-    {86, "RTX 3090", 82, 1695000, 9751000, 384, 6144 * KiB, 24 * GiB},
-    {86, "RTX 3090 Ti", 84, 1860000, 10500000, 384, 6144 * KiB, 24 * GiB},
-    {86, "A10", 72, 1695000, 6250000, 384, 6144 * KiB, 24 * GiB},
-    {86, "A40", 84, 1740000, 7250000, 384, 6144 * KiB, 48 * GiB},
-    {86, "RTX A6000", 84, 1800000, 8000000, 384, 6144 * KiB, 48 * GiB},
-    {89, "RTX 4060", 24, 2460000, 8500000, 128, 24576 * KiB, 8 * GiB},
-    {89, "RTX 4070", 46, 2475000, 10500000, 192, 36864 * KiB, 12 * GiB},
-    {89, "RTX 4080", 76, 2505000, 11203125, 256, 65536 * KiB, 16 * GiB},
-    {89, "RTX 4090", 128, 2520000, 10500000, 384, 73728 * KiB, 24 * GiB},
-    {89, "L4", 58, 2040000, 6250000, 192, 49152 * KiB, 24 * GiB},
-    {89, "L40S", 142, 2520000, 9001000, 384, 98304 * KiB, 48 * GiB},
-    {89, "RTX 6000 Ada", 142, 2505000, 10000000, 384, 98304 * KiB, 48 * GiB},
-    {90, "H100 PCIe", 114, 1755000, 1592969, 5120, 51200 * KiB, 80 * GiB},
-    {90, "H100 80 GB", 132, 1980000, 2619000, 5120, 51200 * KiB, 80 * GiB},
-    {90, "H200", 132, 1980000, 3125000, 6144, 51200 * KiB, 141 * GiB},
-    {100, "B200", 148, 1965000, 3996000, 8192, 129536 * KiB, 180 * GiB},
-    {120, "RTX 5060 Ti", 36, 2572000, 14000000, 128, 32768 * KiB, 16 * GiB},
-    {120, "RTX 5070", 48, 2512000, 14000000, 192, 49152 * KiB, 12 * GiB},
-    {120, "RTX 5080", 84, 2617000, 15000000, 256, 65536 * KiB, 16 * GiB},
-    {120, "RTX 5090", 170, 2407000, 14001000, 512, 98304 * KiB, 32 * GiB},
-    {120, "RTX PRO 6000 Blackwell", 188, 2617000, 14000000, 512, 131072 * KiB, 96 * GiB},
+    {75, "GTX 1660 Ti", 24, 1770000, 6000000, 192, 1536 * KiB, 6 * GiB, 0},
+    {75, "RTX 2060", 30, 1680000, 7000000, 192, 3072 * KiB, 6 * GiB, 0},
+    {75, "RTX 2070", 36, 1620000, 7000000, 256, 4096 * KiB, 8 * GiB, 0},
+    {75, "RTX 2080", 46, 1710000, 7000000, 256, 4096 * KiB, 8 * GiB, 0},
+    {75, "RTX 2080 Ti", 68, 1545000, 7000000, 352, 5632 * KiB, 11 * GiB, 0},
+    {75, "TITAN RTX", 72, 1770000, 7000000, 384, 6144 * KiB, 24 * GiB, 0},
+    {75, "Tesla T4", 40, 1590000, 5001000, 256, 4096 * KiB, 16 * GiB, 0},
+    {80, "A30", 56, 1440000, 1214844, 3072, 24576 * KiB, 24 * GiB, 1024},
+    {80, "A100 40 GB", 108, 1410000, 1214844, 5120, 40960 * KiB, 40 * GiB, 1024},
+    {80, "A100 80 GB", 108, 1410000, 1593000, 5120, 40960 * KiB, 80 * GiB, 1024},
+    {86, "RTX 3050", 20, 1777000, 7000000, 128, 2048 * KiB, 8 * GiB, 256},
+    {86, "RTX 3060", 28, 1777000, 7500000, 192, 3072 * KiB, 12 * GiB, 256},
+    {86, "RTX 3060 Ti", 38, 1665000, 7000000, 256, 4096 * KiB, 8 * GiB, 256},
+    {86, "RTX 3070", 46, 1725000, 7000000, 256, 4096 * KiB, 8 * GiB, 256},
+    {86, "RTX 3080", 68, 1710000, 9500000, 320, 5120 * KiB, 10 * GiB, 256},
+    {86, "RTX 3080 Ti", 80, 1665000, 9500000, 384, 6144 * KiB, 12 * GiB, 256},
+    {86, "RTX 3090", 82, 1695000, 9751000, 384, 6144 * KiB, 24 * GiB, 256},
+    {86, "RTX 3090 Ti", 84, 1860000, 10500000, 384, 6144 * KiB, 24 * GiB, 256},
+    {86, "A10", 72, 1695000, 6250000, 384, 6144 * KiB, 24 * GiB, 512},
+    {86, "A40", 84, 1740000, 7250000, 384, 6144 * KiB, 48 * GiB, 512},
+    {86, "RTX A6000", 84, 1800000, 8000000, 384, 6144 * KiB, 48 * GiB, 512},
+    {89, "RTX 4060", 24, 2460000, 8500000, 128, 24576 * KiB, 8 * GiB, 256},
+    {89, "RTX 4070", 46, 2475000, 10500000, 192, 36864 * KiB, 12 * GiB, 256},
+    {89, "RTX 4080", 76, 2505000, 11203125, 256, 65536 * KiB, 16 * GiB, 256},
+    {89, "RTX 4090", 128, 2520000, 10500000, 384, 73728 * KiB, 24 * GiB, 256},
+    {89, "L4", 58, 2040000, 6250000, 192, 49152 * KiB, 24 * GiB, 512},
+    {89, "L40S", 142, 2520000, 9001000, 384, 98304 * KiB, 48 * GiB, 512},
+    {89, "RTX 6000 Ada", 142, 2505000, 10000000, 384, 98304 * KiB, 48 * GiB, 512},
+    {90, "H100 PCIe", 114, 1755000, 1592969, 5120, 51200 * KiB, 80 * GiB, 2048},
+    {90, "H100 80 GB", 132, 1980000, 2619000, 5120, 51200 * KiB, 80 * GiB, 2048},
+    {90, "H200", 132, 1980000, 3125000, 6144, 51200 * KiB, 141 * GiB, 2048},
+    {100, "B200", 148, 1965000, 3996000, 8192, 129536 * KiB, 180 * GiB, 4096},
+    {120, "RTX 5060 Ti", 36, 2572000, 14000000, 128, 32768 * KiB, 16 * GiB, 256},
+    {120, "RTX 5070", 48, 2512000, 14000000, 192, 49152 * KiB, 12 * GiB, 256},
+    {120, "RTX 5080", 84, 2617000, 15000000, 256, 65536 * KiB, 16 * GiB, 256},
+    {120, "RTX 5090", 170, 2407000, 14001000, 512, 98304 * KiB, 32 * GiB, 256},
+    {120, "RTX PRO 6000 Blackwell", 188, 2617000, 14000000, 512, 131072 * KiB, 96 * GiB, 512},
 };
 
 /// The card that stands for its architecture where that alone is asked for.
@@ -96,7 +97,8 @@ DeviceModel modelOf(const Card &card) {
           card.memoryClockKHz,
           card.memoryBusBits,
           card.cacheBytes,
-          card.memoryBytes};
+          card.memoryBytes,
+          card.tf32FlopsPerClock};
 }
 
 std::vector<DeviceModel> modelsOfArchitectures() {
@@ -110,6 +112,20 @@ std::vector<DeviceModel> modelsOfArchitectures() {
             std::max(models.back().servedMultiprocessors, card.multiprocessors);
   }
   return models;
+}
+
+/// By the card's name, or where all cards of its architecture have the same; else 0.
+int tf32FlopsPerClockOf(int version, const std::string &name) {
+  if (const DeviceModel *known = findDeviceModel(name); known && known->version == version)
+    return known->tf32FlopsPerClock;
+  std::optional<int> common;
+  for (const DeviceModel &card : cards())
+    if (card.version == version) {
+      if (common && *common != card.tf32FlopsPerClock)
+        return 0;
+      common = card.tf32FlopsPerClock;
+    }
+  return common.value_or(0);
 }
 
 /// A card's name without what people leave out or write in several ways.
@@ -179,6 +195,7 @@ std::optional<DeviceModel> describedDevice(const std::string &propertiesJson, st
     const nlohmann::json &attributes = properties.at("attributes");
     auto take = [&](auto &field, const char *attribute) { attributes.at(attribute).get_to(field); };
     model.name = name;
+    model.tf32FlopsPerClock = tf32FlopsPerClockOf(model.version, name);
     take(model.multiprocessors, "multiprocessor_count");
     model.servedMultiprocessors = model.multiprocessors;
     take(model.sharedBytesPerBlock, "max_shared_memory_per_block_optin");
@@ -205,6 +222,10 @@ double DeviceModel::flopsPerSecond() const {
 // Memory transfers twice in a clock.
 double DeviceModel::bytesPerSecond() const {
   return 2e3 * double(memoryClockKHz) * (memoryBusBits / 8.0);
+}
+
+double DeviceModel::tf32Speedup() const {
+  return std::max(1.0, tf32FlopsPerClock / (2.0 * coresPerMultiprocessor));
 }
 
 std::string DeviceModel::cudnnJson(int multiprocessorCount, int driverVersion) const {

@@ -33,6 +33,7 @@ struct DeviceModel {
   int memoryBusBits;
   int64_t cacheBytes; // L2
   int64_t memoryBytes;
+  int tf32FlopsPerClock = 0; // of a multiprocessor's tensor cores; 0: none, or not known
 
   static constexpr int64_t registersPerMultiprocessor = 65536;
   static constexpr int64_t defaultSharedBytesPerBlock = 48 << 10;
@@ -43,6 +44,9 @@ struct DeviceModel {
   bool hasTf32() const { return version >= 80; }
   double flopsPerSecond() const; // f32, multiply and add counted as two
   double bytesPerSecond() const; // of device memory
+  /// How many times as fast products are whose operands are rounded to TF32, by the data sheet; 1
+  /// where it is not known.
+  double tf32Speedup() const;
   /// The description that cuDNN takes in place of a device with this many multiprocessors and a
   /// driver of this CUDA. (The runtime writes the real ones into the plans.)
   std::string cudnnJson(int multiprocessorCount, int driverVersion = 13000) const;

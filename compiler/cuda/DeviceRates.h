@@ -25,7 +25,8 @@ inline GridDevice gridDeviceOf(const DeviceModel &device, bool allowTf32 = false
           productFlopsShare * device.flopsPerSecond(),
           productBytesShare * device.bytesPerSecond(),
           1 / launchesPerSecond,
-          allowTf32 && device.hasTf32()};
+          allowTf32 && device.hasTf32(),
+          device.tf32Speedup()};
 }
 
 } // namespace gc::cuda

@@ -19,6 +19,15 @@ LogicalResult Target::lowerUpdates(ArrayRef<UpdateOpInterface> updates, ArrayRef
   return updates.front()->emitOpError("was joined with other updates, which the target cannot do");
 }
 
+// Of one command for all of them. Measured seconds are of commands that were joined already.
+static double secondsWhenJoined(UpdateOpInterface update, size_t count) {
+  double alone = OpCosts().seconds(update);
+  if (update->hasAttr("gc.seconds"))
+    return alone;
+  double start = 1 / Roofline::of(update).perSecond[static_cast<size_t>(Resource::Start)];
+  return alone - start + start / double(count);
+}
+
 std::unique_ptr<plan::CommandT> commandOf(ArrayRef<UpdateOpInterface> updates) {
   auto command = std::make_unique<plan::CommandT>();
   command->name =
@@ -29,7 +38,7 @@ std::unique_ptr<plan::CommandT> commandOf(ArrayRef<UpdateOpInterface> updates) {
     part->name = displayName(update);
     part->flops = cost.getFlops();
     part->bytes_moved = cost.getBytesMoved();
-    part->seconds_predicted = OpCosts().seconds(update);
+    part->seconds_predicted = secondsWhenJoined(update, updates.size());
     if (auto number = update->getAttrOfType<IntegerAttr>("gc.op"))
       part->op = static_cast<int32_t>(number.getInt());
     command->flops += part->flops;

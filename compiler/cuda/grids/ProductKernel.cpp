@@ -44,6 +44,16 @@ double rateOf(const TileShape &tile) {
   llvm_unreachable("every tile has a rate");
 }
 
+/// How many times as fast as in f32 a product is. Tensor cores may want more than shared memory
+/// gives: 128 bytes a cycle, of which a warp reads a row and a column of its part of the tile.
+double speedupOf(const TileShape &tile, const GridDevice &device) {
+  if (!device.tf32)
+    return 1;
+  double rows = 4. * double(tile.threadRows), columns = 8. * double(tile.threadColumns);
+  double flopsPerCycle = 128 * (2 * rows * columns) / (4 * (rows + columns));
+  return std::max(1.0, std::min(device.tf32Speedup, flopsPerCycle / (2. * double(device.lanes))));
+}
+
 } // namespace
 
 bool hasRegistersFor(const ProductCut &cut, const ProductShape &shape) {
@@ -63,9 +73,10 @@ double productFlops(const ProductShape &shape, const ProductCut &cut, const Grid
   double use = std::min(1.0, warps / fullWarps);
   double blockFlops =
       2. * double(tile.rows * tile.columns) * double(cut.chunk) * (shape.flops / sizes);
-  double seconds = perProcessor * blockFlops /
-                   (device.flopsPerSecond / double(device.multiprocessors) * rateOf(tile) /
-                    ratedTiles[0].rate * use);
+  double fullRate = device.flopsPerSecond * speedupOf(tile, device);
+  double seconds =
+      perProcessor * blockFlops /
+      (fullRate / double(device.multiprocessors) * rateOf(tile) / ratedTiles[0].rate * use);
   seconds += std::ceil(warps / (2 * fullWarps)) * blockCycles / device.clock;
   return seconds * device.flopsPerSecond;
 }
@@ -310,7 +321,7 @@ void addProduct(GpuKernels &kernels, const ProductKernel &product, const Product
           finish(ThreadTile(k, tile), tile.threadRows, tile.threadColumns, 4);
         }
       },
-      product.flops);
+      product.flops / speedupOf(tile, kernels.device()));
   kernels.costs.productFlops += productFlops(product.shape(), cut, kernels.device());
   if (isSplit)
     addCombine(kernels, product, cut);

@@ -30,7 +30,7 @@ struct ProductShape {
 /// spilled, and then ran with one block to a multiprocessor. They get smaller tiles.
 bool hasRegistersFor(const ProductCut &cut, const ProductShape &shape);
 /// What a product costs when it is cut so: the time of its waves of blocks, each of which takes as
-/// long as its busiest multiprocessor, as FLOPs of a full GPU.
+/// long as its busiest multiprocessor, as FLOPs that a full GPU would do in f32.
 double productFlops(const ProductShape &shape, const ProductCut &cut, const GridDevice &device);
 /// Seconds of that, and of what splits cost beside it: another launch, and the partial sums' way
 /// through memory. What each cut has to do, reading the operands and writing c, is left out.

@@ -295,6 +295,46 @@ TEST(MatrixProduct, WavesCostWholeOnes) {
   EXPECT_EQ(seconds(29), seconds(56));
 }
 
+// With TF32 a large product takes less time by as much as tensor cores are faster than f32, or
+// shared memory feeds them: the A100's are 8 times as fast; the H100's, too, but a warp's 32 x 64
+// sums get operands for 5.3; the 3090's are no faster; of sm_75 there are none.
+TEST(MatrixProduct, Tf32IsPredictedAtTensorCoresRate) {
+  cuda::ProductShape product = shape(8192, 8192, 8192);
+  auto gain = [&](const char *name) {
+    cuda::GridDevice f32 = cuda::gridDeviceOf(card(name)),
+                     tf32 = cuda::gridDeviceOf(card(name), /*allowTf32=*/true);
+    return secondsOf(product, cutProduct(product, f32), f32) /
+           secondsOf(product, cutProduct(product, tf32), tf32);
+  };
+  EXPECT_NEAR(gain("A100 80 GB"), 8, 0.2);
+  EXPECT_NEAR(gain("H100 80 GB"), 16. / 3, 0.2);
+  EXPECT_NEAR(gain("RTX A6000"), 2, 0.05);
+  EXPECT_EQ(gain("RTX 3090"), 1);
+  EXPECT_EQ(gain("Tesla T4"), 1);
+}
+
+// A GPU at hand that is no card of the table has its architecture's rate where all cards have the
+// same, else f32's.
+TEST(DeviceModel, Tf32RateOfAGpuAtHand) {
+  auto speedup = [](const char *name, const char *capability) {
+    std::string reason;
+    auto device = cuda::describedDevice(
+        std::string(R"({"name": ")") + name + R"(", "compute_capability": ")" + capability +
+            R"(", "total_memory_bytes": 1, "attributes": {"multiprocessor_count": 1,
+            "max_shared_memory_per_block_optin": 1, "max_shared_memory_per_multiprocessor": 1,
+            "reserved_shared_memory_per_block": 1, "max_threads_per_multiprocessor": 1,
+            "max_blocks_per_multiprocessor": 1, "clock_rate_khz": 1, "memory_clock_rate_khz": 1,
+            "global_memory_bus_width": 1, "l2_cache_size": 1}})",
+        reason);
+    EXPECT_TRUE(device) << reason;
+    return device ? device->tf32Speedup() : 0;
+  };
+  EXPECT_EQ(speedup("NVIDIA RTX A6000", "8.6"), 2);
+  EXPECT_EQ(speedup("NVIDIA A100-SXM4-80GB", "8.0"), 8);
+  EXPECT_EQ(speedup("NVIDIA something else", "8.6"), 1);
+  EXPECT_EQ(speedup("NVIDIA something else", "7.5"), 1);
+}
+
 // The same product for GPUs of 20 to 188 multiprocessors: cut differently, the same values.
 TEST(MatrixProduct, EveryCardsCut) {
   Case c = product({}, 160, 96, 400, false, true);
