@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Costs.h"
+#include "compiler/Calibrate.h"
 #include "dialects/Gc.h"
 #include "dialects/OpName.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -38,12 +39,6 @@ struct Measured {
     return llvm::formatv("'{0}' ({1:F0} FLOP, {2:F0} bytes)", name, flops, bytes);
   }
 };
-
-// "conv2d" of "layer1.0.conv1:conv2d" or "conv2d@model.mlir:12".
-std::string kindOf(const std::string &name) {
-  std::string plain = nameWithoutPlace(name);
-  return plain.substr(plain.rfind(':') + 1); // npos + 1 is 0
-}
 
 std::string listOf(func::FuncOp function) {
   auto list = function->getAttrOfType<StringAttr>("gc.list");
@@ -96,13 +91,17 @@ public:
     if (std::string error = parse(content); !error.empty())
       return error;
     costs.device = textOf(content, "device");
-    if (!content.contains("ops"))
-      return readCalibration(content["roofline"], costs.roofline.emplace());
+    if (!content.contains("ops")) {
+      if (std::string error = readCalibration(content["roofline"], costs.roofline.emplace());
+          !error.empty())
+        return error;
+      return readProducts(content, costs);
+    }
     if (std::string error = readProfile(content); !error.empty())
       return error;
     for (const auto &[place, op] : profile)
       if (place.first == "micro_batch" || place.first == "step")
-        costs.ops.push_back({kindOf(op.name), op.flops, op.bytes, op.seconds, op.implementation});
+        costs.ops.push_back({opKind(op.name), op.flops, op.bytes, op.seconds, op.implementation});
     return "";
   }
 
@@ -169,6 +168,38 @@ private:
         return wrong(std::string("gives ") + name + " the value " + valueText(values, name) +
                      ": expected a number above 0");
       roofline.perSecond[i] = *value;
+    }
+    return "";
+  }
+
+  // Both lists may be missing: calibrations of a CPU have none.
+  std::string readProducts(const json &content, MeasuredCosts &costs) {
+    auto wayOf = [](const json &entry) { return textOf(entry, "way"); };
+    for (const char *list : {"product_classes", "measured_ops"}) {
+      if (!content.contains(list))
+        continue;
+      bool isOfClasses = list == std::string("product_classes");
+      const char *subject = isOfClasses ? "class" : "kind",
+                 *measure = isOfClasses ? "speed" : "seconds";
+      if (!content[list].is_array())
+        return wrong(std::string("has ") + list + " that are no list");
+      for (const json &entry : content[list]) {
+        if (!entry.is_object() || textOf(entry, subject).empty() ||
+            (wayOf(entry) != "library" && wayOf(entry) != "generated"))
+          return wrong(std::string("has an entry of ") + list + " without " + subject +
+                       " or way (library, generated)");
+        std::optional<double> value = number(entry, measure);
+        if (!value || *value <= 0)
+          return wrong("gives '" + textOf(entry, subject) + "' the " + measure + " " +
+                       valueText(entry, measure) + ": expected a number above 0");
+        bool byLibrary = wayOf(entry) == "library";
+        if (isOfClasses)
+          costs.classSpeeds.push_back({textOf(entry, "class"), byLibrary, *value});
+        else
+          costs.ops.push_back({textOf(entry, "kind"), number(entry, "flops").value_or(0),
+                               number(entry, "bytes").value_or(0), *value,
+                               byLibrary ? "cuDNN" : "generated"});
+      }
     }
     return "";
   }
@@ -262,6 +293,11 @@ private:
 };
 
 } // namespace
+
+std::string opKind(const std::string &name) {
+  std::string plain = nameWithoutPlace(name);
+  return plain.substr(plain.rfind(':') + 1); // npos + 1 is 0
+}
 
 std::string setCosts(ModuleOp module, const std::string &file, const CostsFor &step) {
   numberOps(module);

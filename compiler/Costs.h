@@ -28,13 +28,23 @@ std::string setCosts(mlir::ModuleOp module, const std::string &file, const Costs
 struct MeasuredCosts {
   std::string device;               // that the profile is of
   std::optional<Roofline> roofline; // of a calibration
-  /// Of a profile; ops of a micro-batch and a step that were not recomputed.
+  /// Of a profile: ops of a micro-batch and a step that were not recomputed. Of a calibration on
+  /// CUDA: what can run two ways, each way.
   struct Op {
     std::string kind; // "conv2d"
     double flops = 0, bytes = 0, seconds = 0;
     std::string implementation; // of its first command
+    bool isByLibrary() const { return implementation.starts_with("cuDNN"); }
   };
   std::vector<Op> ops;
+  /// Of a calibration on CUDA: how many times as fast as its roofline says the products of a class
+  /// are (target/ShapeClass.h).
+  struct ClassSpeed {
+    std::string shapeClass;
+    bool byLibrary = false;
+    double speed = 1;
+  };
+  std::vector<ClassSpeed> classSpeeds;
 };
 /// Reads it; returns why it cannot be used as setCosts does.
 std::string readCosts(const std::string &file, MeasuredCosts &costs);

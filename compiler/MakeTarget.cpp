@@ -19,12 +19,13 @@ static std::string readMeasurements(const CompileOptions &options, cuda::ChoiceO
     return "--costs: '" + options.costs + "' was measured on the " + costs.device +
            " device, and this plan is for cuda; gc-run --selftest --device=cuda measures a GPU";
   choice.measured = costs.roofline;
-  if (costs.device == "cuda")
-    for (const MeasuredCosts::Op &op : costs.ops)
-      choice.times.add(op.kind, op.flops, op.bytes,
-                       op.implementation.starts_with("cuDNN") ? cuda::Way::Library
-                                                              : cuda::Way::Generated,
-                       op.seconds);
+  if (costs.device != "cuda")
+    return "";
+  auto wayOf = [](bool byLibrary) { return byLibrary ? cuda::Way::Library : cuda::Way::Generated; };
+  for (const MeasuredCosts::Op &op : costs.ops)
+    choice.times.add(op.kind, op.flops, op.bytes, wayOf(op.isByLibrary()), op.seconds);
+  for (const MeasuredCosts::ClassSpeed &one : costs.classSpeeds)
+    choice.speeds.add(one.shapeClass, wayOf(one.byLibrary), one.speed);
   return "";
 }
 

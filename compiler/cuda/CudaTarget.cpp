@@ -24,20 +24,46 @@ CudaTarget::CudaTarget(MLIRContext *context, DeviceModel device,
 // The library or generated kernels
 //===----------------------------------------------------------------------===//
 
-LaunchCosts CudaTarget::following(Operation *op, const LibraryOp &call) {
-  return call.needsBiasGradient ? emitter.biasGradientNeeds(op).costs : LaunchCosts();
-}
-
-double CudaTarget::librarySeconds(Operation *op, const LibraryOp &call) {
-  if (std::optional<double> measured = options.times.find(op, Way::Library))
-    return *measured;
-  return secondsOf(libraryWork(op, call, following(op, call)), rates);
+Amounts CudaTarget::libraryAmounts(Operation *op, const LibraryOp &call) {
+  LaunchCosts following =
+      call.needsBiasGradient ? emitter.biasGradientNeeds(op).costs : LaunchCosts();
+  return libraryWork(op, call, following, device.tf32Speedup());
 }
 
 double CudaTarget::generatedSeconds(Operation *op, const LaunchCosts &costs) {
   if (std::optional<double> measured = options.times.find(op, Way::Generated))
     return *measured;
-  return secondsOf(generatedWork(op, costs), rates);
+  return secondsOf(generatedWork(op, costs), rates) /
+         options.speeds.find(op, Way::Generated).value_or(1);
+}
+
+void CudaTarget::compareWays(Operation *op, const LaunchCosts &generated, Choice &choice) {
+  std::optional<double> library = options.times.find(op, Way::Library),
+                        own = options.times.find(op, Way::Generated);
+  if (library && own) {
+    choice.librarySeconds = *library;
+    choice.generatedSeconds = *own;
+    choice.reason = "measured";
+    return;
+  }
+  choice.librarySeconds = secondsOf(libraryAmounts(op, *choice.call), rates);
+  choice.generatedSeconds = secondsOf(generatedWork(op, generated), rates);
+  choice.reason = "predicted";
+  std::optional<double> librarySpeed = options.speeds.find(op, Way::Library),
+                        ownSpeed = options.speeds.find(op, Way::Generated);
+  if (librarySpeed && ownSpeed) {
+    choice.librarySeconds /= *librarySpeed;
+    choice.generatedSeconds /= *ownSpeed;
+    choice.reason = "by measured rates";
+  }
+  double scale = library ? *library / choice.librarySeconds
+                 : own   ? *own / choice.generatedSeconds
+                         : 0;
+  if (scale > 0) {
+    choice.librarySeconds *= scale;
+    choice.generatedSeconds *= scale;
+    choice.reason = "predicted, as one way alone was measured";
+  }
 }
 
 CudaTarget::Choice CudaTarget::choose(Operation *op, bool lean) {
@@ -47,7 +73,8 @@ CudaTarget::Choice CudaTarget::choose(Operation *op, bool lean) {
   FailureOr<OpNeeds> needs = emitter.needs(op);
   if (failed(needs)) // sizing the op reports it
     return {call, nullptr};
-  Choice choice{call, nullptr, librarySeconds(op, *call), generatedSeconds(op, needs->costs)};
+  Choice choice{call};
+  compareWays(op, needs->costs, choice);
   if (options.alwaysLibrary) {
     choice.reason = "asked for";
   } else if (call->plan.tensorCores) {
@@ -55,12 +82,8 @@ CudaTarget::Choice CudaTarget::choose(Operation *op, bool lean) {
   } else if (lean && needs->workspaceBytes < call->plan.workspaceBytes) {
     choice.call = nullptr;
     choice.reason = "less workspace";
-  } else {
-    bool isMeasured =
-        options.times.find(op, Way::Library) || options.times.find(op, Way::Generated);
-    choice.reason = isMeasured ? "measured" : "predicted";
-    if (choice.generatedSeconds < choice.librarySeconds)
-      choice.call = nullptr;
+  } else if (choice.generatedSeconds < choice.librarySeconds) {
+    choice.call = nullptr;
   }
   return choice;
 }
@@ -382,16 +405,28 @@ std::optional<double> CudaTarget::inputBytesPerSecond() const { return 16e9; }
 
 std::optional<Roofline> CudaTarget::roofline() const { return rates; }
 
+std::optional<Target::OpWork> CudaTarget::work(Operation *op, bool lean) {
+  if (isNothing(op) || !knowsCommandsOf(op))
+    return std::nullopt;
+  if (const LibraryOp *call = chosen(op, lean))
+    return OpWork{libraryAmounts(op, *call), /*byLibrary=*/true};
+  FailureOr<OpNeeds> needs = emitter.needs(op);
+  if (failed(needs))
+    return std::nullopt;
+  return OpWork{generatedWork(op, needs->costs)};
+}
+
 std::optional<double> CudaTarget::seconds(Operation *op, bool lean) {
   if (isNothing(op) || !knowsCommandsOf(op))
     return std::nullopt;
-  const LibraryOp *call = chosen(op, lean);
-  Way way = call ? Way::Library : Way::Generated, other = call ? Way::Generated : Way::Library;
+  const Choice &choice = choiceFor(op, lean);
+  Way way = choice.call ? Way::Library : Way::Generated,
+      other = choice.call ? Way::Generated : Way::Library;
   // A profile's seconds are those of this very op, unless it ran the other way.
   if (op->hasAttr("gc.seconds") && (options.times.find(op, way) || !options.times.find(op, other)))
     return std::nullopt;
-  if (call)
-    return librarySeconds(op, *call);
+  if (choice.reason)
+    return choice.call ? choice.librarySeconds : choice.generatedSeconds;
   FailureOr<OpNeeds> needs = emitter.needs(op);
   if (failed(needs))
     return std::nullopt;

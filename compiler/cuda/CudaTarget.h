@@ -20,6 +20,7 @@ struct ChoiceOptions {
   bool alwaysLibrary = false;       // whatever takes less time
   std::optional<Roofline> measured; // rates of the GPU, instead of its data sheet's
   MeasuredTimes times;              // of ops
+  ClassSpeeds speeds;               // of products that are alike
   bool allowTf32 = false;           // generated products round operands, where the device can
 };
 
@@ -46,6 +47,7 @@ public:
   bool canBeLean() const override { return library.isThere(); }
   std::optional<double> inputBytesPerSecond() const override;
   std::optional<Roofline> roofline() const override;
+  std::optional<OpWork> work(mlir::Operation *op, bool lean) override;
   std::optional<double> seconds(mlir::Operation *op, bool lean) override;
 
 private:
@@ -59,10 +61,12 @@ private:
   const Choice &choiceFor(mlir::Operation *op, bool lean);
   Choice choose(mlir::Operation *op, bool lean);
   const LibraryOp *chosen(mlir::Operation *op, bool lean) { return choiceFor(op, lean).call; }
-  /// Measured, where it was; else predicted.
-  double librarySeconds(mlir::Operation *op, const LibraryOp &call);
+  /// Fills in both ways' seconds from one source, which is the reason: both measured, or both
+  /// predicted. Where one alone was measured, both predictions are scaled by what it says.
+  void compareWays(mlir::Operation *op, const LaunchCosts &generated, Choice &choice);
+  Amounts libraryAmounts(mlir::Operation *op, const LibraryOp &call);
+  /// Where there is no choice: measured, if it was, else predicted.
   double generatedSeconds(mlir::Operation *op, const LaunchCosts &costs);
-  LaunchCosts following(mlir::Operation *op, const LibraryOp &call);
 
   struct Use { // how the plan uses a kernel
     int64_t launches = 0;

@@ -1,6 +1,7 @@
 //===- OpTimes.cpp - how long an op's launches take -----------------------===//
 #include "compiler/cuda/OpTimes.h"
 #include "compiler/target/Products.h"
+#include "compiler/target/ShapeClass.h"
 
 using namespace mlir;
 
@@ -41,13 +42,16 @@ Amounts generatedWork(Operation *op, const LaunchCosts &costs) {
   return work;
 }
 
-Amounts libraryWork(Operation *op, const LibraryOp &call, const LaunchCosts &following) {
+Amounts libraryWork(Operation *op, const LibraryOp &call, const LaunchCosts &following,
+                    double tf32Speedup) {
   Amounts work = workOf(op);
   amount(work, Resource::Start) = 1 + double(following.launches);
   amount(work, bytesOf(work)) += 2. * double(call.plan.workspaceBytes) + following.bytes;
   // Channels are padded to blocks of sixteen by the CPU's library alone.
   if (convolutionSpec(op))
     amount(work, flopsOf(work)) = cast<CostOpInterface>(op).getFlops();
+  if (call.plan.tensorCores)
+    amount(work, flopsOf(work)) /= tf32Speedup;
   return work;
 }
 
@@ -67,6 +71,13 @@ std::optional<double> MeasuredTimes::find(Operation *op, Way way) const {
   if (found == sums.end())
     return std::nullopt;
   return found->second.seconds / double(found->second.count);
+}
+
+std::optional<double> ClassSpeeds::find(Operation *op, Way way) const {
+  if (speeds.empty())
+    return std::nullopt;
+  auto found = speeds.find({shapeClassOf(op), way});
+  return found == speeds.end() ? std::nullopt : std::optional(found->second);
 }
 
 } // namespace gc::cuda

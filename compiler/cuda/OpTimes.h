@@ -26,8 +26,10 @@ Amounts generatedWork(mlir::Operation *op, const LaunchCosts &costs);
 
 /// What the library's graph uses up, and the kernels that follow it. Nothing is known of its tiles:
 /// it is taken to fill the GPU. What is known is its workspace, through which engines convert
-/// layouts or add up partial sums: all of it is written and read.
-Amounts libraryWork(mlir::Operation *op, const LibraryOp &call, const LaunchCosts &following);
+/// layouts or add up partial sums: all of it is written and read. FLOPs of a plan with tensor cores
+/// are fewer by `tf32Speedup`.
+Amounts libraryWork(mlir::Operation *op, const LibraryOp &call, const LaunchCosts &following,
+                    double tf32Speedup);
 
 /// Which way an op runs.
 enum class Way { Library, Generated };
@@ -45,6 +47,19 @@ private:
     int64_t count = 0;
   };
   std::map<std::tuple<std::string, double, double, Way>, Sum> sums;
+};
+
+/// How fast products of a class (compiler/target/ShapeClass.h) were seen to be each way: how many
+/// times the speed that the formula gives them with the rates measured beside.
+class ClassSpeeds {
+public:
+  void add(const std::string &shapeClass, Way way, double speed) {
+    speeds[{shapeClass, way}] = speed;
+  }
+  std::optional<double> find(mlir::Operation *op, Way way) const;
+
+private:
+  std::map<std::pair<std::string, Way>, double> speeds;
 };
 
 } // namespace gc::cuda

@@ -75,6 +75,14 @@ public:
   /// How fast it is, where that is not the default.
   virtual std::optional<Roofline> roofline() const { return std::nullopt; }
 
+  /// What the op's commands use up, where the target knows more of them than the op says. Rates are
+  /// fitted to this, so that they mean the same when `seconds` uses them.
+  struct OpWork {
+    Amounts amounts;
+    bool byLibrary = false; // not by generated kernels
+  };
+  virtual std::optional<OpWork> work(mlir::Operation *, bool /*lean*/) { return std::nullopt; }
+
   /// What the op's commands take, where the target knows more of them than the op says, or than a
   /// measurement that it has (`gc.seconds`), which may be of other commands.
   virtual std::optional<double> seconds(mlir::Operation *, bool /*lean*/) { return std::nullopt; }

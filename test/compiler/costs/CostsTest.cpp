@@ -263,3 +263,84 @@ TEST_F(Costs, CalibrationFindsTheRatesBehindAProfile) {
   rates["roofline"] = 3;
   expectRefused(rates, {"has a roofline that is no table"});
 }
+
+/// A profile of a plan for CUDA with these times as many times as predicted; an entry for each part
+/// of a command that is several ops.
+static json cudaProfileOf(const runtime::PlanFile &plan, double times) {
+  json profile = {{"model", plan->model()->str()},
+                  {"device", "cuda"},
+                  {"threads", 2},
+                  {"batch", plan->batch()},
+                  {"micro_batches", plan->micro_batches()},
+                  {"ops", json::array()}};
+  auto add = [&](const char *name, const auto &one) {
+    profile["ops"].push_back({{"op", one.op()},
+                              {"name", one.name()->str()},
+                              {"list", name},
+                              {"median_seconds", times * one.seconds_predicted()},
+                              {"flops", one.flops()},
+                              {"bytes_moved", one.bytes_moved()},
+                              {"implementation", "kernel"}});
+  };
+  auto addList = [&](const char *name, const plan::CommandList *list) {
+    for (uint32_t i = 0; list && list->commands() && i < list->commands()->size(); ++i) {
+      const plan::Command &command = *list->commands()->Get(i);
+      if (!command.parts() || command.parts()->size() == 0)
+        add(name, command);
+      for (uint32_t p = 0; command.parts() && p < command.parts()->size(); ++p)
+        add(name, *command.parts()->Get(p));
+    }
+  };
+  addList("micro_batch", plan->micro_batch());
+  addList("step", plan->step());
+  return profile;
+}
+
+// Predictions for a GPU count launches, bytes of partial sums and idle multiprocessors. A
+// calibration that did not would find them in the rates, and predictions would count them twice.
+TEST_F(Costs, CalibrationOfAGpuCountsIdleMultiprocessorsOnce) {
+  CompileOptions cuda = options();
+  cuda.device = "cuda";
+  cuda.target = "sm_86";
+  cuda.cudaLibrary = "none";
+  runtime::PlanFile plan = planOf(compileModel(text, "convnet", cuda));
+  double total = 0;
+  for (const plan::Command *command : commandsOf(plan))
+    total += 2 * command->seconds_predicted();
+  write(cudaProfileOf(plan, 2).dump());
+  Calibration calibration = calibrate({{text, {path}}}, cuda, /*startSeconds=*/2 / 4e5);
+  ASSERT_EQ(calibration.error, "");
+  EXPECT_NEAR(calibration.rates[0].second, 4e5 / 2, 1) << "the measured start counts";
+  EXPECT_GE(calibration.ops.size(), 5u);
+  EXPECT_GT(calibration.classes.size(), 3u);
+  for (const Calibration::ProductClass &one : calibration.classes) {
+    EXPECT_FALSE(one.byLibrary) << one.name;
+    EXPECT_NEAR(one.speed, 1, 0.05) << one.name;
+    EXPECT_GT(one.flopsPerSecond, 0) << one.name;
+  }
+
+  json costs = json::parse(calibration.json("a GPU", 1));
+  write(costs.dump());
+  cuda.costs = path;
+  double predicted = 0;
+  runtime::PlanFile calibrated = planOf(compileModel(text, "convnet", cuda));
+  for (const plan::Command *command : commandsOf(calibrated))
+    predicted += command->seconds_predicted();
+  EXPECT_NEAR(predicted, total, 0.03 * total);
+
+  auto expectRefusedOnCuda = [&](const json &broken, const char *why) {
+    write(broken.dump());
+    CompileResult result = compileModel(text, "convnet", cuda);
+    EXPECT_EQ(result.exitCode, 2);
+    EXPECT_NE(result.error.find(why), std::string::npos) << why << "\nin " << result.error;
+  };
+  json broken = costs;
+  broken["product_classes"] = 3;
+  expectRefusedOnCuda(broken, "has product_classes that are no list");
+  broken = costs;
+  broken["product_classes"][0]["way"] = "somehow";
+  expectRefusedOnCuda(broken, "has an entry of product_classes without class or way");
+  broken = costs;
+  broken["measured_ops"][0]["seconds"] = 0;
+  expectRefusedOnCuda(broken, "the seconds 0: expected a number above 0");
+}
