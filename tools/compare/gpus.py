@@ -27,6 +27,16 @@ def capability(target):
     return f"{digits[:-1]}.{digits[-1]}"
 
 
+def cudnn_text(restored, planned, asked, cuda):
+    """What a cell says of cuDNN: how many of its graphs run, where not all that were asked for do."""
+    if not 0 <= restored <= planned <= asked or asked == 0:
+        sys.exit(f"gpus.py: gc-cudnn-table counts {restored} graphs restored, {planned} planned, {asked} asked for")
+    if restored == asked:
+        return ", cuDNN" if cuda >= CUDNN_DRIVER else ", cuDNN¹"
+    missing = f" ({asked - planned} not planned)" if planned < asked else ""
+    return f", cuDNN {restored} of {asked}{missing}, twins"
+
+
 class Gpus:
     def __init__(self, build, targets):
         self.bin = os.path.join(build, "bin")
@@ -69,15 +79,15 @@ class Gpus:
         return answers
 
     def restored(self):
-        """(card, driver's CUDA) -> restored, planned."""
+        """(card, driver's CUDA) -> graphs of cuDNN that were restored, planned, asked for."""
         command = [os.path.join(self.bin, "gc-cudnn-table"), "--cards", *self.targets]
         made = self.run(*command)
         if made.returncode != 0:
             sys.exit(f"gpus.py: {made.stderr}")
         answers = {}
         for line in made.stdout.splitlines():
-            _, card, cuda, restored, planned, _ = line.split("\t")
-            answers[card, int(cuda)] = int(restored), int(planned)
+            _, card, cuda, *counts, _ = line.split("\t")
+            answers[card, int(cuda)] = tuple(int(count) for count in counts)
         return answers
 
     def rows(self):
@@ -92,11 +102,7 @@ class Gpus:
             for driver, cuda in DRIVERS.items():
                 how = loads[target][driver]
                 if how in ("cubin", "PTX"):
-                    some, all_plans = restored[card, cuda]
-                    if some == all_plans:
-                        how += ", cuDNN" if cuda >= CUDNN_DRIVER else ", cuDNN¹"
-                    else:
-                        how += f", cuDNN {some} of {all_plans}, twins"
+                    how += cudnn_text(*restored[card, cuda], cuda)
                 cells.append(how)
             yield f"| {card} | {target} | " + " | ".join(cells) + " |"
 

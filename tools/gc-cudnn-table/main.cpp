@@ -2,8 +2,8 @@
 //
 // Prints PLANS.md of compiler/cuda/library; targets may be named to print only those. With --cards:
 // which plans of an architecture restore on its cards, fitted to card and driver as the runtime
-// does it. A line for each, with tabs between: target, card, driver's CUDA, restored, planned, the
-// first reason why one did not.
+// does it. A line for each, with tabs between: target, card, driver's CUDA, graphs restored, graphs
+// planned, graphs asked for, the first reason why one was not planned or not restored.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/cuda/library/ExampleGraphs.h"
@@ -136,10 +136,14 @@ static int printCards(const std::vector<std::string> &targets) {
       return gc::exits::RunFailed;
     }
     std::vector<LibraryPlan> plans;
-    for (const ExampleGraph &example : graphsOfCards()) {
+    std::vector<ExampleGraph> examples = graphsOfCards();
+    std::string notPlanned; // why the first was not
+    for (const ExampleGraph &example : examples) {
       auto answer = std::visit([&](auto &graph) { return planner->plan(graph); }, example.graph);
       if (answer.plan)
         plans.push_back(std::move(*answer.plan));
+      else if (notPlanned.empty())
+        notPlanned = example.name + " has no plan: " + answer.reason;
     }
     for (const DeviceModel &card : cards())
       for (int driver : drivers) {
@@ -153,7 +157,7 @@ static int printCards(const std::vector<std::string> &targets) {
           return gc::exits::RunFailed;
         }
         size_t restored = 0;
-        std::string first;
+        std::string first = notPlanned;
         for (const LibraryPlan &plan : plans) {
           auto fitted = gc::plan::fitCudnnPlan(plan.plan, driver, card.multiprocessors);
           auto workspace = fitted ? elsewhere->restore(*fitted, reason) : std::nullopt;
@@ -164,8 +168,8 @@ static int printCards(const std::vector<std::string> &targets) {
                     : workspace ? "more workspace than planned"
                                 : reason;
         }
-        std::printf("%s\t%s\t%d\t%zu\t%zu\t%s\n", card.target.c_str(), card.name.c_str(), driver,
-                    restored, plans.size(), first.c_str());
+        std::printf("%s\t%s\t%d\t%zu\t%zu\t%zu\t%s\n", card.target.c_str(), card.name.c_str(),
+                    driver, restored, plans.size(), examples.size(), first.c_str());
         std::fflush(stdout);
       }
   }
