@@ -367,6 +367,7 @@ LogicalResult CudaTarget::finish(plan::PlanT &plan, const std::string &dumpDirec
                                                ? "tf32"
                                                : "f32: " + device.target + " has no TF32"},
                     {"library", library.description()},
+                    {"library_version", library.version()},
                     {"no_library_because", library.whyNoLibrary()},
                     {"library_graphs", plan.graphs.size()},
                     {"generated_instead", std::move(refusals)},

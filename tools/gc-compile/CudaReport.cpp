@@ -28,7 +28,7 @@ static std::string spillText(const json &cuda) {
   return spilled ? fmt::format(", {} of them spill {} bytes", kernels, spilled) : ", no spills";
 }
 
-/// Which driver loads the plan, and which GPUs its library graphs are for.
+/// Which driver loads the plan, and which cuDNN and GPUs its library graphs are for.
 static std::string needsText(const json &cuda) {
   using namespace gc::plan;
   int cubin = cuda["cubin_cuda"], ptx = cudaForPtx(cuda["ptx_version"]);
@@ -36,9 +36,10 @@ static std::string needsText(const json &cuda) {
                                          describeCuda(cudaForCubin(cubin)), describeCuda(ptx))
                            : fmt::format("{} or newer for its PTX", describeCuda(ptx));
   if (cuda["library_graphs"].get<size_t>() > 0)
-    text += fmt::format("; up to {} multiprocessors for cuDNN's graphs, and generated twins "
-                        "run where one does not restore",
-                        cuda["multiprocessors"].get<int>());
+    text +=
+        fmt::format("; cuDNN {} and up to {} multiprocessors for its graphs, and generated "
+                    "twins run where one does not restore",
+                    cuda["library_version"].get<std::string>(), cuda["multiprocessors"].get<int>());
   return text;
 }
 
