@@ -109,6 +109,30 @@ private:
            modeOf(call.access()->Get(i)));
     }
     workspace(call.workspace());
+    collectTwin(call);
+  }
+
+  // The kernels that may run instead touch buffers of the call, each as the graph does, or the
+  // workspace: what else they touched would not be kept for them.
+  void collectTwin(const plan::GraphCall &call) {
+    auto isTouchedByGraph = [&](uint32_t buffer, int mode) {
+      return std::any_of(accesses.begin(), accesses.end(), [&](const PlanAccess &access) {
+        return access.buffer == buffer &&
+               (access.isWorkspace || ((!(mode & Read) || access.reads || access.writes) &&
+                                       (!(mode & Write) || access.writes)));
+      });
+    };
+    for (uint32_t i = 0; call.twin() && i < call.twin()->size(); ++i) {
+      const plan::Launch &launch = *call.twin()->Get(i);
+      size_t count = launch.buffers() ? launch.buffers()->size() : 0;
+      if (!saysAccess(count, launch.access()))
+        return;
+      for (size_t b = 0; b < count; ++b)
+        if (uint32_t buffer = launch.buffers()->Get(b);
+            !isTouchedByGraph(buffer, modeOf(launch.access()->Get(b))))
+          error = "has a generated twin that touches buffer '" + bufferOf(buffer).name()->str() +
+                  "', or writes it, which the graph does not; compile the model again";
+    }
   }
 
   void collect(const plan::Convolution &c) {

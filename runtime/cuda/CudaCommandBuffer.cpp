@@ -47,8 +47,7 @@ CudaCommandBuffer::record(Context &context, const hal::Recording &recording) {
   buffer->subject_ += " (" + std::to_string(commands->size()) + " commands, " +
                       commands->Get(0)->name()->str() + " to " +
                       commands->Get(commands->size() - 1)->name()->str() + ")";
-  for (CUdeviceptr &address : buffer->addresses_)
-    buffer->parameters_.push_back(&address);
+  buffer->pointToAddresses();
   return buffer;
 }
 
@@ -70,9 +69,8 @@ Status CudaCommandBuffer::recordCommand(const gc::plan::Command &command,
         step.scalars.assign(call.scalars()->begin(), call.scalars()->end());
       break;
     }
-    for (const gc::plan::Launch *launch : *call.twin())
-      if (Status added = addLaunch(step, *launch); !added)
-        return added;
+    if (Status replaced = useTwin(step, call); !replaced)
+      return replaced;
     break;
   }
   case Operation_Fill:
@@ -134,8 +132,11 @@ Status CudaCommandBuffer::bindStep(Step &step) {
   if (!step.launches.empty())
     return {};
   switch (step.command->operation_type()) {
-  case Operation_GraphCall:
-    return bindGraphCall(step, *step.command->operation_as_GraphCall());
+  case Operation_GraphCall: {
+    const auto &call = *step.command->operation_as_GraphCall();
+    // Another list may have found, after this one was recorded, that the graph does not run.
+    return modules_->usesGraph(call) ? bindGraphCall(step, call) : useTwin(step, call);
+  }
   case Operation_Fill: {
     uint32_t buffer = step.command->operation_as_Fill()->buffer();
     step.target = address(buffer);
@@ -184,17 +185,45 @@ Status CudaCommandBuffer::bindGraphCall(Step &step, const gc::plan::GraphCall &c
 
 Status CudaCommandBuffer::warmUp() {
   bool wrote = false;
-  for (const Step &step : steps_) {
+  CudnnGraphs *graphs = modules_ ? modules_->graphs() : nullptr;
+  for (Step &step : steps_) {
     const auto *call = step.command->operation_as_GraphCall();
     if (!call || !step.launches.empty())
       continue;
-    auto executed = modules_->graphs()->warmUp(call->graph(), step.pack, subjectOf(step));
-    if (!executed)
-      return executed.error();
-    wrote |= *executed;
+    if (modules_->usesGraph(*call) && !graphs->isWarm(call->graph())) {
+      wrote = true; // even a graph that fails may have begun
+      Status executed = graphs->execute(call->graph(), step.pack, subjectOf(step));
+      if (!executed && !modules_->hasTwin(*call))
+        return executed;
+      if (!executed)
+        graphs->refuse(call->graph(), "it failed when it was tried: " + executed.error().message);
+      // An error of a kernel would stay: then nothing can run instead.
+      GC_CUDA(context_.driver(), cuStreamSynchronize, subjectOf(step), context_.compute());
+      if (executed)
+        graphs->setWarm(call->graph());
+    }
+    if (!modules_->usesGraph(*call))
+      if (Status replaced = useTwin(step, *call); !replaced)
+        return replaced;
   }
   // What the graphs wrote is gone again: the arena was all zeros.
   return wrote ? arena_->clear() : Status();
+}
+
+Status CudaCommandBuffer::useTwin(Step &step, const gc::plan::GraphCall &call) {
+  step.pack = {};
+  step.scalars.clear();
+  for (const gc::plan::Launch *launch : *call.twin())
+    if (Status added = addLaunch(step, *launch); !added)
+      return added;
+  pointToAddresses();
+  return arena_ ? bindStep(step) : Status();
+}
+
+void CudaCommandBuffer::pointToAddresses() {
+  parameters_.clear();
+  for (CUdeviceptr &address : addresses_)
+    parameters_.push_back(&address);
 }
 
 Status CudaCommandBuffer::capture() {

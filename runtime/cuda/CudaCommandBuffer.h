@@ -45,8 +45,13 @@ private:
   Status recordCommand(const gc::plan::Command &command, const hal::Recording &recording);
   Status addLaunch(Step &step, const gc::plan::Launch &launch);
   Status bindStep(Step &step);
-  /// Executes every graph of the library once, so that it loads its code now.
+  /// Executes every graph of the library once, so that it loads its code now. One that fails gives
+  /// way to its twin.
   Status warmUp();
+  /// Launches the generated kernels of a graph instead of it; bound, if the list is.
+  Status useTwin(Step &step, const gc::plan::GraphCall &call);
+  /// Once all launches are known: `addresses_` has moved.
+  void pointToAddresses();
   Status bindGraphCall(Step &step, const gc::plan::GraphCall &call);
   CUdeviceptr address(uint32_t buffer, uint64_t elements = 0) const;
   Status capture();

@@ -138,19 +138,4 @@ Status CudnnGraphs::execute(size_t graph, const CudnnDescriptor &pack,
   return {};
 }
 
-Result<bool> CudnnGraphs::warmUp(size_t graph, const CudnnDescriptor &pack,
-                                 const std::string &subject) {
-  if (warm_[graph])
-    return false;
-  if (Status executed = execute(graph, pack, subject); !executed)
-    return executed.error();
-  if (Status done =
-          context_.driver().check(context_.driver().cuStreamSynchronize(context_.compute()),
-                                  "cuStreamSynchronize", subject);
-      !done)
-    return done.error();
-  warm_[graph] = true;
-  return true;
-}
-
 } // namespace gc::runtime::cuda

@@ -66,11 +66,13 @@ public:
   std::string name(size_t graph) const;
   /// Empty where the graph can be executed; else why it cannot.
   const std::string &whyNot(size_t graph) const { return whyNot_[graph]; }
+  /// From now on it cannot be executed.
+  void refuse(size_t graph, const std::string &why) { whyNot_[graph] = why; }
   /// "9.19.0", or empty where there is no library.
   const std::string &version() const { return version_; }
-  /// Executes the graph before it is captured, once, and waits: a library may load code then, and
-  /// an error names what failed. False where that was done before.
-  Result<bool> warmUp(size_t graph, const CudnnDescriptor &pack, const std::string &subject);
+  /// Whether the graph was executed before it is captured: a library may load code then.
+  bool isWarm(size_t graph) const { return warm_[graph]; }
+  void setWarm(size_t graph) { warm_[graph] = true; }
   /// A command's addresses, in the library's form; made once, used at every execution.
   Result<CudnnDescriptor> pack(const CudnnBindings &bindings, const std::string &subject) const;
   /// Enqueues the graph on the compute stream.

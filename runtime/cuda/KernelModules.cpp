@@ -38,7 +38,7 @@ Result<std::unique_ptr<KernelModules>> KernelModules::load(Context &context,
                        "', not for cuda; compile it with --device=cuda");
   if (Status entered = context.enter(); !entered)
     return entered.error();
-  std::unique_ptr<KernelModules> modules(new KernelModules(context, target));
+  std::unique_ptr<KernelModules> modules(new KernelModules(context, plan));
   const gc::plan::Kernels *kernels = plan.kernels();
   if (kernels && kernels->images() && kernels->images()->size()) {
     auto kind = imageFor(target.architecture() ? target.architecture()->str() : "",
@@ -62,51 +62,71 @@ Result<std::unique_ptr<KernelModules>> KernelModules::load(Context &context,
   }
   if (plan.graphs() && plan.graphs()->size()) {
     modules->graphs_ = std::make_unique<CudnnGraphs>(context, *plan.graphs());
-    if (Status fine = modules->checkTwins(plan); !fine)
+    if (Status fine = modules->checkTwins(); !fine)
       return fine.error();
   }
   return modules;
 }
 
-Status KernelModules::checkTwins(const gc::plan::Plan &plan) {
+/// Calls `body` with each command that executes a graph of the library, until it fails.
+static Status forGraphCalls(const gc::plan::Plan &plan, const auto &body) {
+  for (const auto *list : {plan.once(), plan.micro_batch(), plan.step(), plan.evaluate()})
+    for (uint32_t i = 0; list && list->commands() && i < list->commands()->size(); ++i)
+      if (const auto *call = list->commands()->Get(i)->operation_as_GraphCall())
+        if (Status fine = body(*list->commands()->Get(i), *call); !fine)
+          return fine;
+  return {};
+}
+
+std::string KernelModules::madeForText() const {
   std::string planned = target_.library_version() ? target_.library_version()->str() : "";
   const std::string &installed = graphs_->version();
-  std::string versions;
+  std::string text;
   if (!installed.empty())
-    versions = "; installed is cuDNN " + installed +
-               (planned.empty() ? "" : ", the plan was made with " + planned);
+    text = "; installed is cuDNN " + installed +
+           (planned.empty() ? "" : ", the plan was made with " + planned);
   if (target_.card())
-    versions += "; it was made for up to " + std::to_string(target_.multiprocessors()) +
-                " multiprocessors (" + target_.card()->str() + "), this GPU has " +
-                std::to_string(context_.multiprocessors());
-  // What does not restore, and why the first of it does not.
+    text += "; it was made for up to " + std::to_string(target_.multiprocessors()) +
+            " multiprocessors (" + target_.card()->str() + "), this GPU has " +
+            std::to_string(context_.multiprocessors());
+  return text;
+}
+
+Status KernelModules::checkTwins() const {
+  return forGraphCalls(plan_, [&](const auto &command, const auto &call) -> Status {
+    if (usesGraph(call) || hasTwin(call))
+      return {};
+    return deviceError("command '" + command.name()->str() + "': " + graphs_->whyNot(call.graph()) +
+                       madeForText() +
+                       "; compile the plan again for this GPU and this cuDNN, or with "
+                       "--cuda-library=none");
+  });
+}
+
+std::vector<std::string> KernelModules::notices() const {
+  std::vector<std::string> all = notices_;
+  if (!graphs_)
+    return all;
+  // What does not run, and why the first of it does not.
   std::set<std::string> names;
   std::string why;
   size_t count = 0;
-  for (const auto *list : {plan.once(), plan.micro_batch(), plan.step(), plan.evaluate()})
-    for (uint32_t i = 0; list && list->commands() && i < list->commands()->size(); ++i) {
-      const gc::plan::Command &command = *list->commands()->Get(i);
-      const auto *call = command.operation_as_GraphCall();
-      if (!call || graphs_->whyNot(call->graph()).empty())
-        continue;
-      if (!call->twin() || call->twin()->size() == 0)
-        return deviceError("command '" + command.name()->str() +
-                           "': " + graphs_->whyNot(call->graph()) + versions +
-                           "; compile the plan again for this GPU and this cuDNN, or with "
-                           "--cuda-library=none");
-      ++count;
-      names.insert(graphs_->name(call->graph()));
-      if (why.empty())
-        why = graphs_->whyNot(call->graph());
-    }
-  if (count == 0)
+  (void)forGraphCalls(plan_, [&](const auto &, const auto &call) -> Status {
+    if (usesGraph(call))
+      return {};
+    ++count;
+    names.insert(graphs_->name(call.graph()));
+    if (why.empty())
+      why = graphs_->whyNot(call.graph());
     return {};
+  });
   std::string text;
   for (const std::string &name : names)
     text += (text.empty() ? "" : ", ") + name;
-  notices_.push_back("generated kernels run instead of cuDNN for " + std::to_string(count) +
-                     " commands (" + text + "): " + why + versions);
-  return {};
+  if (count > 0)
+    all.push_back("generated kernels run instead of cuDNN for " + std::to_string(count) +
+                  " commands (" + text + "): " + why + madeForText());
+  return all;
 }
 
 std::string KernelModules::newerDriver(int neededCuda) const {

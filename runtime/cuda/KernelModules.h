@@ -14,7 +14,9 @@ public:
   /// image (with its compiler's words), or when a library that the plan needs is missing.
   static Result<std::unique_ptr<KernelModules>> load(Context &context, const gc::plan::Plan &plan);
   size_t kernelCount() const override { return functions_.size(); }
-  std::vector<std::string> notices() const override { return notices_; }
+  /// Says in one line which graphs of the library do not run. Whether they do is known when the
+  /// command buffers are bound.
+  std::vector<std::string> notices() const override;
   const std::string &kernelName(size_t index) const { return names_[index]; }
   CUfunction function(size_t index) const { return functions_[index].function; }
   /// Null when the plan has no library graphs.
@@ -22,6 +24,9 @@ public:
   /// Whether the call's graph is executed; else its generated twin is.
   bool usesGraph(const gc::plan::GraphCall &call) const {
     return graphs_->whyNot(call.graph()).empty();
+  }
+  static bool hasTwin(const gc::plan::GraphCall &call) {
+    return call.twin() && call.twin()->size() > 0;
   }
 
   /// Makes sure that a launch with these sizes is possible.
@@ -33,16 +38,19 @@ private:
     int staticShared = 0, maxThreads = 0;
     unsigned dynamicShared = 0; ///< allowed so far
   };
-  KernelModules(Context &context, const gc::plan::Target &target)
-      : context_(context), target_(target) {}
+  KernelModules(Context &context, const gc::plan::Plan &plan)
+      : context_(context), plan_(plan), target_(*plan.target()) {}
   Status loadImage(const gc::plan::KernelImage &image, size_t index);
   /// Which driver the plan's cubins or its PTX need, where the installed one is older; else "".
   std::string newerDriver(int neededCuda) const;
-  /// Notes which graphs do not restore. Device error where one of them has no generated twin.
-  Status checkTwins(const gc::plan::Plan &plan);
+  /// Device error where a graph does not restore and has no generated twin.
+  Status checkTwins() const;
+  /// "; installed is cuDNN …, the plan was made with …", for messages about graphs.
+  std::string madeForText() const;
   Status findFunction(CUmodule module, const std::string &name);
 
   Context &context_;
+  const gc::plan::Plan &plan_;
   const gc::plan::Target &target_;
   bool cubinsSuit_ = false; ///< they are for this GPU, and the driver has refused none
   std::vector<std::string> notices_;

@@ -227,6 +227,40 @@ TEST_F(ReplayPlan, FollowsLaunchesAndLibraryGraphs) {
   expectFault(*this, "does not say what its kernel reads and writes");
 }
 
+// The generated kernels that may run instead of a graph have its buffers and its workspace.
+TEST_F(ReplayPlan, RejectsATwinThatTouchesWhatItsGraphDoesNot) {
+  int a = buffer("a", 128, 0, 1), b = buffer("b", 192, 1, 1),
+      scratch = buffer("scratch", 256, 1, 1, 64, plan::BufferKind_Workspace),
+      other = buffer("other", 320, 0, 1);
+  run({x}, {a, other});
+  auto graph = std::make_unique<plan::LibraryGraphT>();
+  graph->name = graph->plan = "g";
+  plan.graphs.push_back(std::move(graph));
+  plan::GraphCallT call;
+  call.ids = {1, 2};
+  call.buffers = {plan::View(static_cast<uint32_t>(a), 0), plan::View(static_cast<uint32_t>(b), 0)};
+  call.access = {plan::Access_Read, plan::Access_Write};
+  call.workspace = scratch;
+  call.twin.push_back(std::make_unique<plan::LaunchT>());
+  call.twin[0]->grid = std::make_unique<plan::Extent>(1, 1, 1);
+  call.twin[0]->block = std::make_unique<plan::Extent>(1, 1, 1);
+  add(std::move(call), plan.micro_batch);
+  plan::LaunchT &launch = *plan.micro_batch->commands[1]->operation.AsGraphCall()->twin[0];
+  auto touches = [&](std::vector<int> buffers, std::vector<plan::Access> access) {
+    launch.buffers.assign(buffers.begin(), buffers.end());
+    launch.access = std::move(access);
+  };
+  touches({a, b, scratch}, {plan::Access_Read, plan::Access_ReadWrite, plan::Access_ReadWrite});
+  PlanReplay replayed = replay();
+  EXPECT_TRUE(replayed.ok()) << replayed.error;
+  touches({a, b}, {plan::Access_ReadWrite, plan::Access_Write});
+  expectFault(*this, "has a generated twin that touches buffer 'a', or writes it");
+  touches({other, b}, {plan::Access_Read, plan::Access_Write});
+  expectFault(*this, "has a generated twin that touches buffer 'other'");
+  touches({a, b}, {plan::Access_Read});
+  expectFault(*this, "does not say what its kernel reads and writes");
+}
+
 TEST_F(ReplayPlan, RejectsALaunchThatReadsWhatNothingWrote) {
   int a = buffer("a", 128, 0, 0), b = buffer("b", 192, 0, 0);
   plan::LaunchT launch;
