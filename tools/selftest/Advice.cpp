@@ -34,7 +34,8 @@ constexpr Row rows[kProblems] = {
      "see `dmesg | grep -i -e nvrm -e xid`, reset the GPU (nvidia-smi --gpu-reset) or restart the "
      "machine, then run the self-test again"},
     {"crash", "a process crashed",
-     "run the self-test once more with --selftest-only=CASE, and send us both files"},
+     "run it alone once more, with the same --device and --selftest-sections=SECTION "
+     "--selftest-only=CASE --report=again.json, and send us both files"},
     {"hang", "a process did not end",
      "see that nothing else uses the GPU (nvidia-smi) and run again; a slow machine may need a "
      "longer --selftest-limit"},
@@ -78,3 +79,16 @@ Problem problemOf(const std::string &message) {
 const char *problemName(Problem problem) { return rows[static_cast<size_t>(problem)].name; }
 const char *problemText(Problem problem) { return rows[static_cast<size_t>(problem)].text; }
 const char *nextStep(Problem problem) { return rows[static_cast<size_t>(problem)].next; }
+
+std::string nextStep(Problem problem, const std::string &section, const std::string &name) {
+  static const std::string flags = "--selftest-sections=SECTION --selftest-only=CASE";
+  std::string text = nextStep(problem);
+  size_t at = text.find(flags);
+  if (at == std::string::npos)
+    return text;
+  // The first section always runs, and whole.
+  std::string own = "--selftest-sections=" + section;
+  if (section != "device")
+    own += " --selftest-only=" + name;
+  return text.replace(at, flags.size(), own);
+}

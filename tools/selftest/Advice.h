@@ -26,5 +26,7 @@ const char *problemName(Problem problem);
 /// What was seen, in a few words; what to do next, in a sentence or two.
 const char *problemText(Problem problem);
 const char *nextStep(Problem problem);
+/// The same with the flags that run this case alone, where the sentence has flags for a case.
+std::string nextStep(Problem problem, const std::string &section, const std::string &name);
 
 #endif // GC_TOOLS_SELFTEST_ADVICE_H

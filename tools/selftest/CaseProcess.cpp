@@ -29,6 +29,9 @@ struct CaseEnd {
 
 /// How long a killed process may take to go. A driver that hangs may keep it for ever.
 constexpr auto kPatience = std::chrono::seconds(10);
+/// How long its pipes are read after that: what it said before is in them, and they are closed
+/// when it goes.
+constexpr auto kLastWords = std::chrono::seconds(2);
 
 /// The parent's end of a pipe, read line by line.
 class Lines {
@@ -104,15 +107,18 @@ public:
   }
 
 private:
-  /// Reads until the child has closed both pipes or its time is over.
+  /// Reads until the child has closed both pipes, or its time is over and it was killed.
   void listen(Lines &reports, Lines &complaints, Clock::time_point deadline) {
     while (reports.isOpen() || complaints.isOpen()) {
       auto left =
           std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
       if (left <= 0) {
+        if (isLate)
+          return;
         isLate = true;
         killAll();
-        return;
+        deadline = Clock::now() + kLastWords;
+        continue;
       }
       pollfd wait[] = {reports.waitFor(), complaints.waitFor()};
       if (::poll(wait, 2, static_cast<int>(std::min<long>(left, 60000))) <= 0)
@@ -165,7 +171,13 @@ private:
   void bury(double limitSeconds) {
     int status = 0;
     auto patience = Clock::now() + kPatience;
-    while (::waitpid(child, &status, WNOHANG) == 0) {
+    for (pid_t ended; (ended = ::waitpid(child, &status, WNOHANG)) <= 0;) {
+      if (ended < 0 && errno != EINTR) {
+        findings.failed(
+            name, Problem::Host,
+            fmt::format("how its process ended is not known: {}", std::strerror(errno)));
+        return;
+      }
       if (Clock::now() > patience) {
         if (!isLate) { // it closed its pipe and goes on: no case does that
           isLate = true;
@@ -222,6 +234,13 @@ CaseReporter::Json CaseRunner::run(const std::string &name,
   CaseEnd end = Child(name, findings, told).run(limitSeconds, body);
   isStuck = end.isStuck;
   return std::move(end.answer);
+}
+
+// Whoever started us may have ignored it, which execve keeps: then the system buries children, and
+// nobody learns how they ended.
+CaseRunner::CaseRunner(Findings &findings, double limitSeconds)
+    : findings(findings), limitSeconds(limitSeconds) {
+  std::signal(SIGCHLD, SIG_DFL);
 }
 
 SharedFiles::~SharedFiles() {

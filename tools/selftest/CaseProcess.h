@@ -12,8 +12,7 @@
 
 class CaseRunner {
 public:
-  CaseRunner(Findings &findings, double limitSeconds)
-      : findings(findings), limitSeconds(limitSeconds) {}
+  CaseRunner(Findings &findings, double limitSeconds);
 
   /// From now on only cases run whose names begin with one of these; the others are left out.
   void select(const std::vector<std::string> &beginnings) { only = beginnings; }

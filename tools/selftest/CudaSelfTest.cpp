@@ -114,8 +114,8 @@ Findings::Json nextSteps(const Findings &findings) {
     steps.push_back({{"problem", problemName(problem)},
                      {"seen", problemText(problem)},
                      {"cases", failures.size()},
-                     {"first", failures[0]->name},
-                     {"do", nextStep(problem)}});
+                     {"first", failures[0]->whole()},
+                     {"do", nextStep(problem, failures[0]->section, failures[0]->name)}});
   return steps;
 }
 
@@ -217,6 +217,6 @@ int cudaSelfTest(const CudaSelfTestOptions &options) {
     return gc::exits::Done;
   const Findings::Failure &first = findings.failures().front();
   fmt::print(stderr, "gc-run: device '{}' failed its self-test ({}: {})\n", options.device,
-             first.name, first.text);
+             first.whole(), first.text);
   return gc::exits::RunFailed;
 }

@@ -89,8 +89,7 @@ void Findings::failed(const std::string &name, Problem problem, const std::strin
     facts = Json::object();
   facts["problem"] = problemName(problem);
   add(Failed, name, why, std::move(facts));
-  allFailures.push_back(
-      {fmt::format("{}: {}", current["name"].get<std::string>(), name), problem, why});
+  allFailures.push_back({current["name"].get<std::string>(), name, problem, why});
 }
 void Findings::skipped(const std::string &name, const std::string &why) {
   add(Skipped, name, why, {});

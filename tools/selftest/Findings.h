@@ -15,9 +15,10 @@ class Findings {
 public:
   using Json = nlohmann::ordered_json;
   struct Failure {
-    std::string name; // "conformance: matmul.plain"
+    std::string section, name; // "conformance", "matmul.plain"
     Problem problem = Problem::Unknown;
     std::string text;
+    std::string whole() const { return section + ": " + name; }
   };
 
   ~Findings();

@@ -134,9 +134,11 @@ bool parseInjection(std::string_view text, Injection &injection) {
   if (colon == std::string_view::npos || equals == std::string_view::npos || equals < colon)
     return false;
   std::string_view result = text.substr(equals + 1);
-  if (result == "hang" || result == "crash")
-    injection.kind = result == "hang" ? Injection::Kind::Hang : Injection::Kind::Crash;
+  using Kind = Injection::Kind;
+  if (result == "hang" || result == "crash" || result == "wrong")
+    injection.kind = result == "hang" ? Kind::Hang : result == "crash" ? Kind::Crash : Kind::Wrong;
   return parseCall(text.substr(0, colon), injection.call) &&
+         (injection.kind != Kind::Wrong || injection.call == Call::cuLaunchKernel) &&
          parseNumber(text.substr(colon + 1, equals - colon - 1), injection.number) &&
          injection.number > 0 &&
          (injection.kind != Injection::Kind::Fail || parseResult(result, injection.result));

@@ -41,9 +41,10 @@ const char *resultText(CUresult result);
 // Whether the driver answers every later call with it too.
 bool isSticky(CUresult result);
 
-// The `number`-th call (from 1) of `call` fails with `result`, or never returns.
+// The `number`-th call (from 1) of `call` fails with `result`, or never returns; a launch may also
+// succeed with a wrong result.
 struct Injection {
-  enum class Kind { Fail, Hang, Crash };
+  enum class Kind { Fail, Hang, Crash, Wrong };
   Call call;
   uint64_t number;
   CUresult result = CUDA_SUCCESS;
@@ -54,7 +55,7 @@ struct Injection {
 bool parseNumber(std::string_view text, uint64_t &number);
 
 // Reads CALL:N=RESULT; CALL with or without version suffix, RESULT a name or a number, or the words
-// hang and crash.
+// hang and crash; of cuLaunchKernel also wrong.
 bool parseInjection(std::string_view text, Injection &injection);
 
 } // namespace gc::emulator

@@ -98,6 +98,7 @@ TEST_F(DeviceTest, WrongSettingsAreRefused) {
       {"GC_EMULATOR_FAIL", "cuMemAlloc:0=2"},
       {"GC_EMULATOR_FAIL", "cuMemAlloc:1=CUDA_ERROR_X"},
       {"GC_EMULATOR_FAIL", "cuMemAlloc:1=CUDA_SUCCESS"},
+      {"GC_EMULATOR_FAIL", "cuMemAlloc:1=wrong"},
       {"GC_EMULATOR_DEVICES", "-1"}};
   for (auto [name, value] : wrong) {
     setEnvironment(name, value);

@@ -40,6 +40,7 @@ Device *Driver::current() const { return currentDevice; }
 CUresult Driver::admit(Call call, Needs needs) {
   present = call;
   failed = CUDA_SUCCESS;
+  isToBeWrong = false;
   uint64_t number = ++counts[size_t(call)];
   for (const Injection &injection : settings.injections)
     if (injection.call == call && injection.number == number) {
@@ -48,7 +49,10 @@ CUresult Driver::admit(Call call, Needs needs) {
           ::pause();
       if (injection.kind == Injection::Kind::Crash)
         ::raise(SIGSEGV);
-      failed = settle(injection.result);
+      if (injection.kind == Injection::Kind::Wrong)
+        isToBeWrong = true;
+      else
+        failed = settle(injection.result);
     }
   if (needs == Needs::Nothing)
     return failed;

@@ -37,6 +37,8 @@ public:
   // and runs `body(Driver &)` otherwise. Out of memory of the host becomes the driver's result.
   template <class Body> static CUresult enter(Call call, Needs needs, Body body);
 
+  // Whether the present call is a launch whose result is to be wrong.
+  bool isToBeWrong = false;
   // Of the present call.
   std::string origin() const;
   Device *current() const;

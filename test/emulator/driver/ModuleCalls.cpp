@@ -16,7 +16,15 @@ public:
   OperationMemory(DeviceMemory &memory, const Moment &moment, std::string origin = {})
       : memory(memory), moment(moment), origin(std::move(origin)) {}
   std::byte *access(uint64_t address, uint32_t bytes, ptx::AccessKind kind) override {
-    return memory.access(moment, address, bytes, kind);
+    std::byte *at = memory.access(moment, address, bytes, kind);
+    if (kind != ptx::AccessKind::Read)
+      lastByte = at + bytes - 1;
+    return at;
+  }
+  // Makes what was written last wrong, whatever it was: an f32 of 0 becomes 2, a small one huge.
+  void spoil() {
+    if (lastByte)
+      *lastByte ^= std::byte(0x40);
   }
   uint64_t allocate(size_t bytes, size_t) override {
     allocated.push_back(memory.allocate(bytes, "variable of " + origin));
@@ -28,6 +36,7 @@ private:
   DeviceMemory &memory;
   const Moment &moment;
   std::string origin;
+  std::byte *lastByte = nullptr; // of what was written last
 };
 
 // The places where the caller wants the compiler's log.
@@ -213,7 +222,8 @@ Work launchWork(Driver &driver, const Function &function, ptx::Launch launch,
   uint64_t threads = uint64_t(launch.grid.x) * launch.grid.y * launch.grid.z * launch.block.x *
                      launch.block.y * launch.block.z;
   DeviceMemory &memory = driver.current()->memory;
-  auto run = [&driver, &memory, launch, name, module = function.module,
+  auto run = [&driver, &memory, launch, name, isWrong = driver.isToBeWrong,
+              module = function.module,
               parameters = std::move(parameters)](const Moment &moment) mutable {
     if (!module->loaded)
       throw ptx::Fault(ptx::Fault::Kind::Trap,
@@ -224,6 +234,8 @@ Work launchWork(Driver &driver, const Function &function, ptx::Launch launch,
     ++statistics.launches;
     ptx::run(*module->program, name, launch, view,
              driver.settings.statisticsFile.empty() ? nullptr : &statistics.sums);
+    if (isWrong)
+      view.spoil();
   };
   return {.name = "kernel " + name, .run = std::move(run), .nanoseconds = 3000 + threads / 8};
 }

@@ -124,7 +124,8 @@ constexpr Variable variables[] = {
      "EAGER or LAZY"},
     {"GC_EMULATOR_ORDER", parseOrder, "first, last or random:SEED"},
     {"GC_EMULATOR_FAIL", parseInjections,
-     "CALL:N=RESULT (or hang, or crash), several separated by commas"},
+     "CALL:N=RESULT (or hang, or crash; of cuLaunchKernel also wrong), several separated by "
+     "commas"},
     {"GC_EMULATOR_CALLS",
      [](std::string_view text, Settings &s) { return !(s.callsFile = text).empty(); }, "a file"},
     {"GC_EMULATOR_LEAKS",
