@@ -4,9 +4,11 @@
 #include "compiler/Calibrate.h"
 #include "runtime/hal/Registry.h"
 #include "runtime/process/TemporaryNames.h"
+#include "tools/selftest/LaunchChain.h"
 #include "tools/selftest/SelfTestSetup.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -26,9 +28,6 @@ std::string profileName(const SelfTestNetwork &network, const std::string &varia
   return network.name + "." + variant + ".profile";
 }
 
-/// "blocks.0.conv:conv2d" is a conv2d.
-std::string kindOf(const std::string &op) { return op.substr(op.rfind(':') + 1); }
-
 struct Rate {
   double flops = 0, bytes = 0, seconds = 0;
   size_t ops = 0;
@@ -38,7 +37,7 @@ struct Rate {
 std::map<std::string, Rate> ratesOf(const Json &profile) {
   std::map<std::string, Rate> rates;
   for (const Json &op : profile["ops"]) {
-    Rate &rate = rates[kindOf(op.value("name", ""))];
+    Rate &rate = rates[gc::opKind(op.value("name", ""))];
     rate.flops += op.value("flops", 0.0);
     rate.bytes += op.value("bytes_moved", 0.0);
     rate.seconds += op.value("median_seconds", 0.0);
@@ -86,26 +85,32 @@ void profile(const SelfTestSetup &setup, const SelfTestNetwork &network, const s
                 {{"kinds", kinds}});
 }
 
-/// The rates that explain the profiles best.
-void fit(const SelfTestSetup &setup, const std::string &variant, CaseReporter &report) {
+/// The rates that explain the profiles best, by the faster way of each op; and what products of
+/// each class reach both ways.
+void fit(const SelfTestSetup &setup, const std::vector<std::string> &variants,
+         std::optional<double> startSeconds, CaseReporter &report) {
   std::vector<gc::ProfiledNetwork> networks;
   for (const SelfTestNetwork &network : setup.rateNetworks)
-    if (std::string path = setup.files.path(profileName(network, variant)); !path.empty())
-      networks.push_back({network.text, {path}});
+    for (const std::string &variant : variants)
+      if (std::string path = setup.files.path(profileName(network, variant)); !path.empty())
+        networks.push_back({network.text, {path}, variant == "cudnn" ? "cudnn" : "none"});
   if (networks.empty())
     return report.skipped("roofline", "nothing was measured");
-  gc::Calibration calibration =
-      gc::calibrate(networks, setup.cudaOptions(variant == "cudnn" ? "cudnn" : "none"));
+  gc::Calibration calibration = gc::calibrate(networks, setup.cudaOptions(), startSeconds);
   if (!calibration.error.empty())
     return report.failed("roofline", calibration.error);
+  for (const gc::Calibration::ProductClass &one : calibration.classes)
+    report.note(one.name, fmt::format("{:.3g} GFLOP/s {} ({} ops)", 1e-9 * one.flopsPerSecond,
+                                      one.byLibrary ? "by cuDNN" : "generated", one.ops));
   Json costs = Json::parse(calibration.json(setup.model.name, /*threads=*/1), nullptr,
                            /*allow_exceptions=*/false);
-  costs["kernels"] = variant;
+  costs["ways"] = variants;
   report.answer(costs);
   report.passed("roofline",
-                fmt::format("of {} networks ({} kernels); gc-compile --costs reads it "
-                            "from the report",
-                            networks.size(), variant),
+                fmt::format("of {} profiles ({}), {} classes of products; gc-compile --costs reads "
+                            "it from the report",
+                            networks.size(), fmt::join(variants, " and "),
+                            calibration.classes.size()),
                 {{"roofline", costs["roofline"]}});
 }
 
@@ -141,21 +146,17 @@ void copies(const SelfTestSetup &setup, CaseReporter &report) {
       {{"to_device_bytes_per_second", size / in}, {"from_device_bytes_per_second", size / out}});
 }
 
-/// The shortest op of the profiles does little but start.
 void launches(const SelfTestSetup &setup, CaseReporter &report) {
-  double shortest = 1e9;
-  for (const SelfTestNetwork &network : setup.rateNetworks) {
-    Json profile = Json::parse(setup.files.read(profileName(network, "generated")), nullptr,
-                               /*allow_exceptions=*/false);
-    if (profile.is_object())
-      for (const Json &op : profile["ops"])
-        if (double seconds = op.value("median_seconds", 0.0); seconds > 0)
-          shortest = std::min(shortest, seconds);
-  }
-  if (shortest == 1e9)
-    return report.skipped("launches", "nothing was measured");
-  report.passed("launches", fmt::format("{:.2f} us for the shortest kernel", 1e6 * shortest),
-                {{"launch_seconds", shortest}});
+  unsigned count = setup.quick ? 50 : 2000;
+  Result<double> seconds = launchSeconds(setup.device, count);
+  if (!seconds)
+    return report.failed("launches", seconds.error().message);
+  report.answer(*seconds);
+  report.passed("launches",
+                fmt::format("{:.2f} us from one to the next, the mean of {} that do next to "
+                            "nothing",
+                            1e6 * *seconds, count),
+                {{"launch_seconds", *seconds}, {"launches", count}});
 }
 
 } // namespace
@@ -172,7 +173,11 @@ Json measureRates(const SelfTestSetup &setup, CaseRunner &cases) {
     if (!setup.whyNoLibrary.empty())
       cases.findings.skipped(network.name + ".cudnn", setup.whyNoLibrary);
   }
-  cases.run("launches", [&](CaseReporter &report) { launches(setup, report); });
+  Json launch = cases.run("launches", [&](CaseReporter &report) { launches(setup, report); });
+  std::optional<double> startSeconds;
+  if (launch.is_number())
+    startSeconds = launch.get<double>();
   cases.run("copies", [&](CaseReporter &report) { copies(setup, report); });
-  return cases.run("roofline", [&](CaseReporter &report) { fit(setup, variants.back(), report); });
+  return cases.run("roofline",
+                   [&](CaseReporter &report) { fit(setup, variants, startSeconds, report); });
 }

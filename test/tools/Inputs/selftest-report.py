@@ -34,4 +34,10 @@ for kind in ("conv2d", "conv2d_grad_filter", "linear"):
 assert rates["launches"]["launch_seconds"] > 0
 assert rates["copies"]["to_device_bytes_per_second"] > 0
 assert all(value > 0 for value in report["roofline"].values())
+assert abs(report["roofline"]["starts_per_second"] * rates["launches"]["launch_seconds"] - 1) < 1e-6
+classes = {(row["class"], row["way"]): row for row in report["product_classes"]}
+for direction in ("forward", "data", "weights"):
+    assert classes["other convolution, " + direction, "generated"]["flops_per_second"] > 0, direction
+    assert classes["thin product, " + direction, "generated"]["speed"] > 0, direction
+assert {op["kind"] for op in report["measured_ops"]} >= {"conv2d", "linear", "layer_norm"}
 assert report["next_steps"] == []
