@@ -126,6 +126,18 @@ Status AtomicFile::write(const void *data, size_t bytes) {
   return {};
 }
 
+/// Removes what a writer left that was killed between giving a file this name and its final one.
+static void removeIfStale(const std::string &name) {
+  int other = ::open(name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  if (other < 0)
+    return;
+  struct stat opened, named;
+  if (::flock(other, LOCK_EX | LOCK_NB) == 0 && ::fstat(other, &opened) == 0 &&
+      ::stat(name.c_str(), &named) == 0 && opened.st_ino == named.st_ino)
+    ::unlink(name.c_str());
+  ::close(other);
+}
+
 bool AtomicFile::link() {
   std::string source = descriptorPath(fd);
   auto linkAs = [&](const std::string &name) {
@@ -133,19 +145,25 @@ bool AtomicFile::link() {
   };
   if (linkAs(path))
     return true;
-  // link() replaces nothing, so an old file is replaced by way of another name. A writer of the
-  // same file may take that name away in between; whatever has it is a whole file, so both only try
-  // again.
-  std::string name = partialName(path, 0);
-  TemporaryName temporary(name);
-  for (int attempt = 0; attempt < 100 && (errno == EEXIST || errno == ENOENT); ++attempt) {
-    ::unlink(name.c_str());
-    if (linkAs(name) && ::rename(name.c_str(), path.c_str()) == 0)
+  if (errno != EEXIST)
+    return false;
+  // link() replaces nothing, so an old file is replaced by way of another name. Writers of the same
+  // file take different ones: a nameless file whose only name was taken away never gets one again.
+  // The lock tells the others that the name is in use.
+  ::flock(fd, LOCK_EX | LOCK_NB);
+  errno = EEXIST;
+  for (int number = 0; number < 100 && errno == EEXIST; ++number) {
+    std::string name = partialName(path, number);
+    removeIfStale(name);
+    TemporaryName temporary(name);
+    if (!linkAs(name))
+      continue;
+    if (::rename(name.c_str(), path.c_str()) == 0)
       return true;
+    int reason = errno;
+    ::unlink(name.c_str());
+    errno = reason;
   }
-  int reason = errno;
-  ::unlink(name.c_str());
-  errno = reason;
   return false;
 }
 
