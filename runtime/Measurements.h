@@ -61,6 +61,8 @@ struct CommandTime {
   double medianSeconds = 0; ///< of the last executions, at most Session's kProfiledExecutions
   double lastBegin = 0;     ///< seconds since the session began, of the last execution
   double lastSeconds = 0;
+  double leastSeconds = 0; ///< of the executions that medianSeconds is of
+  std::string_view work{}; ///< equal for ops that take the same time; of an op's first command
   std::vector<CommandPart> parts{}; ///< its ops, where there are several
 };
 

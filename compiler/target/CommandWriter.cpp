@@ -1,5 +1,6 @@
 //===- CommandWriter.cpp - the commands of one op -------------------------===//
 #include "compiler/target/CommandWriter.h"
+#include "compiler/target/WorkText.h"
 #include "dialects/OpName.h"
 #include "passes/analysis/Liveness.h"
 
@@ -94,6 +95,7 @@ void CommandWriter::finish() {
   commands[first]->flops = cost.getFlops();
   commands[first]->bytes_moved = cost.getBytesMoved();
   commands[first]->seconds_predicted = OpCosts().seconds(op);
+  commands[first]->work = workText(op);
 }
 
 std::vector<plan::Access> planAccess(ArrayRef<kernels::ArgumentAccess> access) {

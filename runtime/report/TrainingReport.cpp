@@ -97,6 +97,8 @@ std::string reportJson(const TrainingReport &r) {
                   {"recompute_fraction", remat.recomputeFraction},
                   {"time_lower_bound", orNull(remat.timeLowerBound)},
                   {"gap", orNull(remat.gap)}};
+  out["prediction"] = {{"step_seconds", orNull(r.prediction.stepSeconds)},
+                       {"rates_from", r.prediction.ratesFrom}};
   // Where nothing was compared, null says so; false would be a verdict.
   out["verify"] = {{"identical", r.verify ? json(r.verify->identical) : json(nullptr)},
                    {"compared", r.verify ? r.verify->compared : 0}};

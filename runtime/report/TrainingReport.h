@@ -8,6 +8,7 @@
 #include "runtime/monitor/Monitor.h"
 #include "runtime/plan/Plan_generated.h"
 #include "runtime/report/DeviceReport.h"
+#include "runtime/report/OpTimes.h"
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
@@ -30,6 +31,12 @@ struct RematReport {
   uint64_t retained = 0, recomputed = 0; // values that backward reads
   double recomputeSecondsPredicted = 0, recomputeFraction = 0;
   std::optional<double> timeLowerBound, gap; // where the solver proved one
+};
+
+/// What the compiler expected of a step, and by whose rates.
+struct PredictionReport {
+  std::optional<double> stepSeconds; // absent in plans that do not say
+  std::string ratesFrom;
 };
 
 /// After an epoch, in inference mode.
@@ -62,6 +69,8 @@ struct TrainingReport {
   double compileSeconds = 0, seconds = 0, loaderWaitSeconds = 0;
   MemoryReport memory;
   RematReport remat;
+  PredictionReport prediction;
+  std::vector<OpTime> opTimes;        // where they were asked for; no part of the JSON
   std::optional<VerifyReport> verify; // where it was asked for
   MonitorSummary monitor;
   std::optional<NvmlReport> nvml; // where the device is one that NVML may know

@@ -2,6 +2,7 @@
 
 #include "runtime/hal/Registry.h"
 #include "runtime/plan/Metrics.h"
+#include "runtime/session/Disturbance.h"
 
 #include <algorithm>
 #include <array>
@@ -28,17 +29,24 @@ struct Session::State {
     std::vector<hal::CommandTime> times;             // sized before the first step
     std::vector<std::vector<hal::Readback>> results; // one a slot
     std::vector<CommandTime> profile;
-    std::vector<float> recent; // kProfiledExecutions times of each command, in turn
+    std::vector<float> recent; // `kept` times of each command, in turn
+    size_t kept = 0;
+    uint64_t started = 0; // executions
+    bool isTimed = false; // the one that runs
+    Disturbance before;   // it
     std::vector<std::string> implementations;
 
-    double median(size_t command) const {
-      auto first = recent.begin() + static_cast<ptrdiff_t>(command * kProfiledExecutions);
-      auto count = std::min<uint64_t>(profile[command].executions, kProfiledExecutions);
+    CommandTime timeOf(size_t command) const {
+      CommandTime time = profile[command];
+      auto first = recent.begin() + static_cast<ptrdiff_t>(command * kept);
+      auto count = std::min<uint64_t>(time.executions, kept);
       if (count == 0)
-        return 0;
+        return time;
       std::vector<float> times(first, first + static_cast<ptrdiff_t>(count));
       std::sort(times.begin(), times.end());
-      return (times[(count - 1) / 2] + times[count / 2]) / 2;
+      time.leastSeconds = times.front();
+      time.medianSeconds = (times[(count - 1) / 2] + times[count / 2]) / 2;
+      return time;
     }
   };
 
@@ -88,12 +96,13 @@ struct Session::State {
         return buffer.error();
       list.buffers.push_back(std::move(*buffer));
     }
-    if (!options.profile)
+    if (!options.profile && !options.timeFirstSteps)
       return {};
+    list.kept = options.profile ? kProfiledExecutions : kFirstExecutions;
     size_t n = list.buffers[0]->size();
     list.times.resize(n);
     list.profile.resize(n);
-    list.recent.resize(n * kProfiledExecutions);
+    list.recent.resize(n * list.kept);
     for (size_t i = 0; i < n; ++i)
       list.implementations.push_back(list.buffers[0]->implementation(i));
     for (size_t i = 0; i < n; ++i) {
@@ -107,6 +116,8 @@ struct Session::State {
       entry.secondsPredicted = command.seconds_predicted();
       entry.op = command.op();
       entry.recomputed = command.recomputed();
+      if (command.work())
+        entry.work = command.work()->string_view();
       for (uint32_t p = 0; command.parts() && p < command.parts()->size(); ++p) {
         const gc::plan::CommandPart &part = *command.parts()->Get(p);
         entry.parts.push_back({part.name()->string_view(), part.flops(), part.bytes_moved(),
@@ -223,9 +234,17 @@ struct Session::State {
   Status start(List &list, uint32_t slot, hal::Event &done, hal::Event *after) {
     if (runningCount == (overlaps() ? running.size() : 1))
       return runFailed("internal error: a list was started while another one runs");
+    list.isTimed = options.profile || (options.timeFirstSteps && list.started >= 1 &&
+                                       list.started <= kFirstExecutions);
+    ++list.started;
+    if (list.isTimed && !options.profile)
+      list.before = Disturbance::now();
+    std::span<hal::CommandTime> times;
+    if (list.isTimed)
+      times = list.times;
     if (Status started =
             device->submit(*list.buffers[slot], done,
-                           {.after = after, .times = list.times, .results = list.results[slot]});
+                           {.after = after, .times = times, .results = list.results[slot]});
         !started)
       return started;
     running[runningCount++] = {&list, &done, slot};
@@ -242,14 +261,15 @@ struct Session::State {
     if (&list == &microBatch || &list == &evaluate)
       finishedSlot = oldest.slot;
     Status done = oldest.done->wait();
-    if (done)
+    bool isSpoilt = !options.profile && list.isTimed && Disturbance::now().spoils(list.before);
+    if (done && list.isTimed && !isSpoilt)
       for (size_t i = 0; i < list.profile.size(); ++i) {
         CommandTime &entry = list.profile[i];
-        size_t turn = entry.executions++ % kProfiledExecutions;
+        size_t turn = entry.executions++ % list.kept;
         entry.lastBegin = list.times[i].begin - began;
         entry.lastSeconds = list.times[i].end - list.times[i].begin;
         entry.seconds += entry.lastSeconds;
-        list.recent[i * kProfiledExecutions + turn] = static_cast<float>(entry.lastSeconds);
+        list.recent[i * list.kept + turn] = static_cast<float>(entry.lastSeconds);
       }
     return done;
   }
@@ -475,10 +495,8 @@ std::vector<CommandTime> Session::profile() const {
   std::vector<CommandTime> all;
   for (const State::List *list :
        {&state_->once, &state_->microBatch, &state_->step, &state_->evaluate})
-    for (size_t i = 0; i < list->profile.size(); ++i) {
-      all.push_back(list->profile[i]);
-      all.back().medianSeconds = list->median(i);
-    }
+    for (size_t i = 0; i < list->profile.size(); ++i)
+      all.push_back(list->timeOf(i));
   return all;
 }
 

@@ -38,6 +38,9 @@ struct SessionOptions {
   std::string device{}; ///< a name of the registry, with an optional ":N"; empty: the plan's own
   int threads = 0;      ///< 0: as the plan says, or as many as the process may use
   bool profile = false; ///< keep the time of every command (see Session::profile)
+  /// The same for a few early executions only, which costs next to nothing. For devices whose
+  /// commands run one after the other anyway.
+  bool timeFirstSteps = false;
 };
 
 /// Loss and right answers of the last micro-batch.
@@ -48,6 +51,8 @@ struct Metrics {
 
 /// Executions of a command whose times a profiling session remembers.
 constexpr size_t kProfiledExecutions = 63;
+/// With timeFirstSteps: how many, after the first one, which finds nothing in place.
+constexpr size_t kFirstExecutions = 3;
 
 class Session {
 public:
@@ -127,7 +132,8 @@ public:
 
   /// Since the session began; the clock of profile().
   double secondsSinceBegin() const;
-  /// Times per command when options.profile is set; else empty.
+  /// Times per command when options.profile or timeFirstSteps is set; else empty. With
+  /// timeFirstSteps, an execution that something disturbed does not count.
   std::vector<CommandTime> profile() const;
   /// Text of what each command of a list would do, one line each ("once", "micro_batch", …).
   std::vector<std::string> describe(std::string_view list) const;

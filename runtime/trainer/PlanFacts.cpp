@@ -9,9 +9,18 @@ namespace gc::runtime {
 
 using nlohmann::json;
 
+static void takePrediction(PredictionReport &prediction, const json &report) {
+  if (!report.is_object() || !report.contains("prediction") || !report["prediction"].is_object())
+    return;
+  const json &from = report["prediction"];
+  if (from.contains("step_seconds") && from["step_seconds"].is_number())
+    prediction.stepSeconds = from["step_seconds"].get<double>();
+  if (from.contains("rates_from") && from["rates_from"].is_string())
+    prediction.ratesFrom = from["rates_from"].get<std::string>();
+}
+
 /// The compiler's own account of what it recomputes; a plan without one recomputes nothing.
-static void takeRemat(RematReport &remat, const std::string &text) {
-  json report = json::parse(text, nullptr, /*allow_exceptions=*/false);
+static void takeRemat(RematReport &remat, const json &report) {
   if (!report.is_object() || !report.contains("remat") || !report["remat"].is_object())
     return;
   const json &from = report["remat"];
@@ -61,8 +70,11 @@ void fillPlanFacts(TrainingReport &report, const plan::Plan &plan) {
   report.parameters = plan.parameters();
   report.memory.arenaBytes = plan.arena_bytes();
   plan.memory()->UnPackTo(&report.memory.planned);
-  if (plan.report())
-    takeRemat(report.remat, plan.report()->str());
+  if (!plan.report())
+    return;
+  json said = json::parse(plan.report()->str(), nullptr, /*allow_exceptions=*/false);
+  takeRemat(report.remat, said);
+  takePrediction(report.prediction, said);
 }
 
 void fillMemoryUse(TrainingReport &report, const MemoryMeasurement &use) {

@@ -213,6 +213,9 @@ Status trainOn(StepExecutor &executor, const PlanInputs &inputs, const DataSourc
   report.monitor.beginSeconds = begin;
   events.device(monitor.newDeviceSample(), trainer.position().step);
 
+  if (options.timeFirstSteps)
+    report.opTimes = opTimesOf(executor.commandTimes());
+
   Status saved;
   if (trained) {
     if (report.interrupted)

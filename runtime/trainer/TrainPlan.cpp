@@ -54,6 +54,8 @@ Status trainPlan(const PlanFile &plan, const TrainOptions &asked, TrainingReport
   sessionOptions.device = options.device;
   sessionOptions.threads = options.threads;
   sessionOptions.profile = !options.trace.empty() || !options.profile.empty();
+  sessionOptions.timeFirstSteps =
+      options.timeFirstSteps && plan->target()->device()->string_view() == "cpu";
   Result<std::unique_ptr<Session>> session = Session::create(plan, sessionOptions);
   if (!session)
     return session.error();

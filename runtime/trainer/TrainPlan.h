@@ -22,6 +22,7 @@ struct TrainOptions {
   int threads = 0;                                           // 0: as many as the process may use
   std::string load, save, dumpGradients, resume, checkpoint; // empty: not asked for
   std::string report, logDir, trace, html, profile;
+  bool timeFirstSteps = false; // cpu: the report gets the seconds of ops in early steps
 
   std::string nvmlLibrary = nvml::kLibraryName; // watches the device, where it can be watched
 

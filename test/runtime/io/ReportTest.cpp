@@ -165,6 +165,32 @@ TEST(CommandFiles, TraceAndProfile) {
   EXPECT_EQ(op["seconds_predicted"], 0.125);
 }
 
+TEST(OpTimes, AddUpCommandsAndTakeTheMedianOfEqualOps) {
+  auto command = [](int op, double median, const char *work, const char *list = "micro_batch") {
+    CommandTime time;
+    time.list = list;
+    time.op = op;
+    time.executions = 3;
+    time.medianSeconds = median;
+    time.work = work;
+    return time;
+  };
+  std::vector<CommandTime> commands = {
+      command(0, 1, "conv"),        command(0, 0.5, ""), // a second command of the same op
+      command(1, 2, "conv"),        command(2, 9, "conv"),    command(0, 7, "conv", "evaluate"),
+      command(0, 4, "sgd", "step"), command(3, 1e-6, "tiny"), command(-1, 1, "unnumbered")};
+  commands.push_back(command(1, 100, "conv"));
+  commands.back().recomputed = true;
+  commands.push_back(command(4, 1, "never run"));
+  commands.back().executions = 0;
+  std::vector<OpTime> times = opTimesOf(commands);
+  ASSERT_EQ(times.size(), 2u);
+  EXPECT_EQ(times[0].work, "conv");
+  EXPECT_EQ(times[0].seconds, 2); // of 1.5, 2 and 9
+  EXPECT_EQ(times[1].work, "sgd");
+  EXPECT_EQ(times[1].seconds, 4);
+}
+
 TEST(Progress, LinesOrOneThatRewritesItself) {
   for (bool terminal : {false, true}) {
     char *text = nullptr;
