@@ -55,8 +55,8 @@ double median(std::vector<double> values) {
   return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
 }
 
-// Adds a network's ops to the samples: an op's seconds are the median over the profiles. Returns
-// why that is not possible, or nothing.
+// Adds a network's ops to the samples: an op's seconds are the least that were seen, as other work
+// on the machine only adds to them. Returns why that is not possible, or nothing.
 std::string addSamples(const ProfiledNetwork &network, CompileOptions options, size_t index,
                        std::vector<Sample> &samples, std::string &model, Roofline &ownRates) {
   if (!network.cudaLibrary.empty())
@@ -79,7 +79,8 @@ std::string addSamples(const ProfiledNetwork &network, CompileOptions options, s
   model = module->getSymName().value_or("model").str();
   llvm::MapVector<Operation *, std::vector<double>> measured;
   for (const std::string &profile : network.profiles) {
-    if (std::string error = setCosts(*module, profile, {1, options.threads}); !error.empty())
+    if (std::string error = setCosts(*module, profile, {1, options.threads, /*fastest=*/true});
+        !error.empty())
       return error;
     module->walk([&](Operation *op) {
       if (auto seconds = op->getAttrOfType<FloatAttr>("gc.seconds"))
@@ -95,7 +96,7 @@ std::string addSamples(const ProfiledNetwork &network, CompileOptions options, s
   for (const auto &[op, seconds] : measured) {
     auto cost = cast<CostOpInterface>(op);
     Sample sample{workOf(op),
-                  median(seconds),
+                  *llvm::min_element(seconds),
                   index,
                   number++,
                   op->getName().stripDialect().str(),
@@ -251,8 +252,15 @@ Calibration calibrate(const std::vector<ProfiledNetwork> &networks, const Compil
   return result;
 }
 
+std::string refuseCalibration(const std::string &text, const std::string &name) {
+  MeasuredCosts costs;
+  return readRates(text, name, costs);
+}
+
 std::string Calibration::json(const std::string &machine, int threads) const {
   nlohmann::ordered_json out = {{"machine", machine}, {"device", device}, {"threads", threads}};
+  if (inputBytesPerSecond > 0)
+    out["input_bytes_per_second"] = inputBytesPerSecond;
   for (const auto &[name, value] : rates)
     out["roofline"][name] = value;
   for (const Fit &fit : fits)

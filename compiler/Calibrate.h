@@ -35,6 +35,7 @@ struct Calibration {
     double measuredSeconds = 0, predictedSeconds = 0; // of a step
   };
   std::vector<Fit> fits;
+  double inputBytesPerSecond = 0; // how fast a loader fills a buffer; 0: not measured
 
   // Of ops that a target has two ways to run. Nothing where it has one way for all.
   struct ProductClass {
@@ -53,8 +54,8 @@ struct Calibration {
   };
   std::vector<MeasuredOp> ops;
 
-  /// What --costs reads: {machine, device, threads, roofline{...}, networks[...]}, and on a GPU
-  /// product_classes[...] and measured_ops[...].
+  /// What --costs reads: {machine, device, threads, roofline{...}, networks[...]}, and
+  /// input_bytes_per_second where it is known; of a GPU product_classes[...] and measured_ops[...].
   std::string json(const std::string &machine, int threads) const;
 };
 
@@ -63,6 +64,9 @@ struct Calibration {
 /// `startSeconds` is what starting a command takes, where that was measured by itself.
 Calibration calibrate(const std::vector<ProfiledNetwork> &networks, const CompileOptions &options,
                       std::optional<double> startSeconds = std::nullopt);
+
+/// Why the text of a calibration cannot be used, in one line; empty where it can.
+std::string refuseCalibration(const std::string &text, const std::string &name);
 
 } // namespace gc
 

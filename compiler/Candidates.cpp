@@ -69,6 +69,8 @@ bool Candidates::addModule(int64_t parts, bool lean) {
   if (!error.empty())
     return false;
   predictSeconds(*module, *target, lean);
+  if (options.device == "cpu" && options.costs.empty())
+    measured.apply(*module);
   addCandidates(*module, *train, parts, lean, isScarce(), memory, all);
   modules.push_back(std::move(module));
   return true;

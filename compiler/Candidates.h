@@ -3,6 +3,7 @@
 #define GC_COMPILER_CANDIDATES_H
 
 #include "compiler/Compile.h"
+#include "compiler/MeasuredOps.h"
 #include "compiler/target/Target.h"
 #include "passes/ChooseStep.h"
 
@@ -14,10 +15,14 @@ class Candidates {
 public:
   Candidates(mlir::ModuleOp model, const CompileOptions &options, const PlanMemoryOptions &memory,
              std::shared_ptr<Target> target)
-      : model(model), options(options), memory(memory), target(std::move(target)) {}
+      : model(model), options(options), memory(memory), target(std::move(target)),
+        measured(options.machine.opSeconds) {}
 
   /// False: the passes failed, and `error` or their diagnostics say why.
   bool build();
+
+  /// The part of the step whose times were measured in earlier runs; 0 where they are not used.
+  double measuredShare() const { return measured.share(); }
 
   std::vector<StepCandidate> all;
   std::string rejected; // why there are not more
@@ -34,6 +39,7 @@ private:
   const CompileOptions &options;
   const PlanMemoryOptions &memory;
   std::shared_ptr<Target> target;
+  MeasuredOps measured;
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules; // of the candidates
 };
 

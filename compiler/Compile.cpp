@@ -14,6 +14,7 @@
 #include "passes/analysis/PeakFacts.h"
 #include "runtime/hal/cpu/library/Team.h"
 #include "runtime/plan/ExitCode.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/SourceMgr.h"
 #include <chrono>
 #include <unistd.h>
@@ -132,9 +133,15 @@ CompileResult compileModel(const std::string &text, const std::string &name,
   if (std::optional<double> rate = made.target->inputBytesPerSecond())
     memoryOptions.inputBytesPerSecond = *rate;
   report["costs"] = options.costs;
+  report["prediction"]["rates_from"] = made.ratesFrom;
   Candidates candidates(*model, options, memoryOptions, made.target);
   if (!candidates.build())
     return failedWith(BadInput, candidates.error.empty() ? log.text() : candidates.error);
+  if (candidates.measuredShare() > 0)
+    report["prediction"]["rates_from"] =
+        llvm::formatv("profile of earlier runs ({0:F0} % of the step), else {1}",
+                      100 * candidates.measuredShare(), made.ratesFrom)
+            .str();
   report["pass_seconds"] = secondsSince(start);
 
   CompileResult result;

@@ -8,10 +8,19 @@
 
 #include "passes/OptimizerSettings.h"
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
 namespace gc {
+
+/// What is known of the machine that will run a plan for the CPU. A tool finds it out
+/// (tools/calibration) and compileModel never does, so that the same options give the same plan.
+struct MachineCosts {
+  std::string name;  // whose rates these are, for reports: "calibrated AMD EPYC, 2 threads"
+  std::string rates; // the text of what gc-run --calibrate writes; empty: built-in rates
+  std::map<std::string, double> opSeconds; // of ops in earlier runs, by what they do (workText)
+};
 
 struct CompileOptions {
   std::string device = "cpu";
@@ -27,7 +36,8 @@ struct CompileOptions {
   bool accumulateAuto = false;
   std::string remat = "none";
   uint64_t budgetBytes = 0;   // 0: none
-  std::string costs;          // profile of measured seconds
+  std::string costs;          // file of measured seconds or rates; wins over `machine`
+  MachineCosts machine;       // cpu only
   bool keepGradients = false; // so that they can be dumped
   bool evaluate = false;      // also an inference-mode command list
   int threads = 0;            // that will run the plan; 0: all of this machine

@@ -91,12 +91,8 @@ public:
     if (std::string error = parse(content); !error.empty())
       return error;
     costs.device = textOf(content, "device");
-    if (!content.contains("ops")) {
-      if (std::string error = readCalibration(content["roofline"], costs.roofline.emplace());
-          !error.empty())
-        return error;
-      return readProducts(content, costs);
-    }
+    if (!content.contains("ops"))
+      return readRates(content, costs);
     if (std::string error = readProfile(content); !error.empty())
       return error;
     for (const auto &[place, op] : profile)
@@ -105,12 +101,22 @@ public:
     return "";
   }
 
+  std::string readText(StringRef text, MeasuredCosts &costs) {
+    json content;
+    if (std::string error = parse(text, content); !error.empty())
+      return error;
+    return content.contains("ops") ? wrong("is a profile") : readRates(content, costs);
+  }
+
 private:
   std::string parse(json &content) {
     auto buffer = llvm::MemoryBuffer::getFile(file, /*IsText=*/true);
     if (!buffer)
       return "--costs: cannot read '" + file + "': " + buffer.getError().message();
-    StringRef text = (*buffer)->getBuffer();
+    return parse((*buffer)->getBuffer(), content);
+  }
+
+  std::string parse(StringRef text, json &content) {
     content = json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
     if (content.is_discarded())
       return wrong("is not JSON, or only a part of it");
@@ -156,6 +162,20 @@ private:
     if (threads && step.threads && *threads != step.threads)
       module.emitWarning() << "the costs in '" << file << "' were measured with " << *threads
                            << " threads, this plan is for " << step.threads;
+  }
+
+  std::string readRates(const json &content, MeasuredCosts &costs) {
+    const char *input = "input_bytes_per_second";
+    if (content.contains(input)) {
+      costs.inputBytesPerSecond = number(content, input);
+      if (costs.inputBytesPerSecond.value_or(0) <= 0)
+        return wrong(std::string("gives ") + input + " the value " + valueText(content, input) +
+                     ": expected a number above 0");
+    }
+    if (std::string error = readCalibration(content["roofline"], costs.roofline.emplace());
+        !error.empty())
+      return error;
+    return readProducts(content, costs);
   }
 
   std::string readCalibration(const json &values, Roofline &roofline) {
@@ -228,9 +248,11 @@ private:
         return wrong("has an op that is no table");
       std::string name = textOf(entry, "name"), list = textOf(entry, "list");
       std::optional<int64_t> op = integer(entry, "op");
-      std::optional<double> seconds = number(entry, "median_seconds");
+      const char *key =
+          step.fastest && entry.contains("least_seconds") ? "least_seconds" : "median_seconds";
+      std::optional<double> seconds = number(entry, key);
       if (!seconds || *seconds < 0)
-        return wrong("gives op '" + name + "' the seconds " + valueText(entry, "median_seconds") +
+        return wrong("gives op '" + name + "' the seconds " + valueText(entry, key) +
                      ": expected a number from 0 on");
       if (!op || list.empty())
         return wrong("does not say which op '" + name + "' is (keys op and list)");
@@ -306,6 +328,10 @@ std::string setCosts(ModuleOp module, const std::string &file, const CostsFor &s
 
 std::string readCosts(const std::string &file, MeasuredCosts &costs) {
   return CostsReader(ModuleOp(), file, {}).read(costs);
+}
+
+std::string readRates(const std::string &text, const std::string &name, MeasuredCosts &costs) {
+  return CostsReader(ModuleOp(), name, {}).readText(text, costs);
 }
 
 } // namespace gc

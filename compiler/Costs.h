@@ -14,6 +14,7 @@ namespace gc {
 struct CostsFor {
   int64_t microBatches = 1;
   int threads = 1;
+  bool fastest = false; // of a profile, the least seconds of an op instead of the median
 };
 
 /// Numbers the ops of each list (`gc.op`, which commands and profiles carry) as the pipeline left
@@ -26,8 +27,9 @@ std::string setCosts(mlir::ModuleOp module, const std::string &file, const Costs
 
 /// What a file of costs has measured, before it is known which step it is of.
 struct MeasuredCosts {
-  std::string device;               // that the profile is of
-  std::optional<Roofline> roofline; // of a calibration
+  std::string device;                        // that the profile is of
+  std::optional<Roofline> roofline;          // of a calibration
+  std::optional<double> inputBytesPerSecond; // likewise, where it was measured
   /// Of a profile: ops of a micro-batch and a step that were not recomputed. Of a calibration on
   /// CUDA: what can run two ways, each way.
   struct Op {
@@ -48,6 +50,8 @@ struct MeasuredCosts {
 };
 /// Reads it; returns why it cannot be used as setCosts does.
 std::string readCosts(const std::string &file, MeasuredCosts &costs);
+/// The same for the text of a calibration; messages call it `name`.
+std::string readRates(const std::string &text, const std::string &name, MeasuredCosts &costs);
 
 } // namespace gc
 

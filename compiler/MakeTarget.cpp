@@ -29,6 +29,34 @@ static std::string readMeasurements(const CompileOptions &options, cuda::ChoiceO
   return "";
 }
 
+// Rates of this machine, from a file or from the tool that calls. Empty: built-in ones.
+static std::string readRatesOfMachine(const CompileOptions &options, MeasuredCosts &costs) {
+  if (!options.costs.empty())
+    return readCosts(options.costs, costs);
+  if (options.machine.rates.empty())
+    return "";
+  return readRates(options.machine.rates, options.machine.name, costs);
+}
+
+static MadeTarget makeCpuTarget(mlir::MLIRContext *context, const CompileOptions &options) {
+  if (!options.target.empty())
+    return {nullptr, exits::BadInput,
+            "--target=" + options.target +
+                ": the cpu device has no targets, it is compiled for this machine"};
+  if (options.cudaLibrary != "auto" || options.allowTf32 || options.allowNondeterministic)
+    return {nullptr, exits::BadInput,
+            "--cuda-library, --allow-tf32 and --allow-nondeterministic go with --device=cuda"};
+  MeasuredCosts costs;
+  if (std::string error = readRatesOfMachine(options, costs); !error.empty())
+    return {nullptr, exits::BadInput, error};
+  std::string from = !options.costs.empty()          ? options.costs
+                     : options.machine.rates.empty() ? "built-in"
+                                                     : options.machine.name;
+  return {std::make_shared<cpu::CpuTarget>(
+              context, options.threads, cpu::CpuRates{costs.roofline, costs.inputBytesPerSecond}),
+          0, "", from};
+}
+
 static MadeTarget makeCudaTarget(mlir::MLIRContext *context, const CompileOptions &options) {
   std::optional<cuda::DeviceModel> device;
   std::string reason;
@@ -49,6 +77,7 @@ static MadeTarget makeCudaTarget(mlir::MLIRContext *context, const CompileOption
   if (!device)
     return {nullptr, exits::BadInput,
             "--target=" + options.target + " is not known; there are " + known};
+  std::string from = options.costs.empty() ? "data sheet of " + device->name : options.costs;
   cuda::ChoiceOptions choice;
   choice.alwaysLibrary = options.cudaLibrary == "cudnn";
   choice.allowTf32 = options.allowTf32;
@@ -57,7 +86,7 @@ static MadeTarget makeCudaTarget(mlir::MLIRContext *context, const CompileOption
   if (options.cudaLibrary == "none")
     return {std::make_shared<cuda::CudaTarget>(context, *device, nullptr, "--cuda-library=none",
                                                std::move(choice), options.threads),
-            0, ""};
+            0, "", from};
   cuda::PlannerOptions planner;
   planner.allowTf32 = options.allowTf32;
   planner.allowNondeterministic = options.allowNondeterministic;
@@ -68,20 +97,12 @@ static MadeTarget makeCudaTarget(mlir::MLIRContext *context, const CompileOption
                 "; --cuda-library=none generates every kernel, and auto does so where it must"};
   return {std::make_shared<cuda::CudaTarget>(context, *device, std::move(library), reason,
                                              std::move(choice), options.threads),
-          0, ""};
+          0, "", from};
 }
 
 MadeTarget makeTarget(mlir::MLIRContext *context, const CompileOptions &options) {
-  if (options.device == "cpu") {
-    if (!options.target.empty())
-      return {nullptr, exits::BadInput,
-              "--target=" + options.target +
-                  ": the cpu device has no targets, it is compiled for this machine"};
-    if (options.cudaLibrary != "auto" || options.allowTf32 || options.allowNondeterministic)
-      return {nullptr, exits::BadInput,
-              "--cuda-library, --allow-tf32 and --allow-nondeterministic go with --device=cuda"};
-    return {std::make_shared<cpu::CpuTarget>(context, options.threads), 0, ""};
-  }
+  if (options.device == "cpu")
+    return makeCpuTarget(context, options);
   if (options.device == "cuda")
     return makeCudaTarget(context, options);
   return {nullptr, exits::Device,

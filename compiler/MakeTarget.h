@@ -11,6 +11,7 @@ struct MadeTarget {
   std::shared_ptr<Target> target; // null: it cannot be made, and `error` says why
   int exitCode = 0;
   std::string error;
+  std::string ratesFrom = ""; // whose rates predict its times, for reports
 };
 MadeTarget makeTarget(mlir::MLIRContext *context, const CompileOptions &options);
 

@@ -87,6 +87,7 @@ void reportDecision(const StepDecision &decision, const StepPlans &plans,
   report["input_slots"] = plans.inputSlots();
   report["input_seconds_predicted"] = plans.inputSeconds();
   report["step_seconds_predicted"] = plans.seconds(decision.plan);
+  report["prediction"]["step_seconds"] = plans.seconds(decision.plan);
   report["timeline"] = {
       {"persistent_bytes", plans.persistent()},
       {"before", timelineOf(function, plans.keepEverything(), plans.persistent())},

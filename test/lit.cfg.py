@@ -19,6 +19,8 @@ config.environment["PATH"] = os.pathsep.join(
 config.substitutions.append(("%python", sys.executable))
 # Tools find data sets where the test says, not where this machine keeps them.
 config.environment["GC_DATASETS"] = os.path.join(config.gc_build_dir, "test", "no-datasets")
+# Plans are pinned: no test measures the machine or uses what others measured, but those about that.
+config.environment["GC_NO_CALIBRATE"] = "1"
 # Tests run side by side; threads that spin while they wait would slow each other down.
 config.environment["OMP_WAIT_POLICY"] = "passive"
 # Scripts of test/tools: %exits CODE COMMAND..., and the folder of the others.

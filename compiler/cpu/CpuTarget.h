@@ -11,9 +11,16 @@ class CommandWriter;
 
 namespace gc::cpu {
 
+/// How fast this machine is, where that was measured.
+struct CpuRates {
+  std::optional<Roofline> roofline{};
+  std::optional<double> inputBytesPerSecond{};
+};
+
 class CpuTarget : public Target {
 public:
-  CpuTarget(mlir::MLIRContext *context, int threads) : threads(threads), emitter(context) {}
+  CpuTarget(mlir::MLIRContext *context, int threads, CpuRates rates = {})
+      : threads(threads), rates(rates), emitter(context) {}
 
   mlir::FailureOr<int64_t> workspaceBytes(mlir::Operation *op, bool lean) override;
   bool prefersAccumulating(mlir::Operation *op, AccumulateProductOp accumulating,
@@ -23,11 +30,14 @@ public:
   mlir::LogicalResult finish(plan::PlanT &plan, const std::string &dumpDirectory,
                              nlohmann::json &report) override;
   int64_t reserveBytes() const override; // the pool that answers what oneDNN allocates in a step
+  std::optional<double> inputBytesPerSecond() const override { return rates.inputBytesPerSecond; }
+  std::optional<Roofline> roofline() const override { return rates.roofline; }
 
 private:
   void lowerAttention(mlir::Operation *op, const OpBuffers &buffers, PartOf partOf,
                       CommandWriter &writer);
   int threads;
+  CpuRates rates;
   LoopEmitter emitter;
 };
 

@@ -63,10 +63,12 @@ RULES = {
     "models": (("dialects/",), True),
     # A tool includes no other tool.
     "tools": (("dialects/", "passes/", "compiler/", "runtime/", "models/", "tools/flags/",
-               "tools/selftest/"), True),
+               "tools/calibration/", "tools/selftest/"), True),
     "tools/flags": (("compiler/Compile.h", "compiler/cuda/DeviceModel.h", "runtime/"), False),
+    # Measures this machine for the tools that compile.
+    "tools/calibration": (("compiler/Calibrate.h", "compiler/Compile.h", "runtime/", "models/", "tools/flags/"), True),
     "tools/selftest": (("compiler/", "runtime/", "models/", "tools/flags/"), True),
-    "tools/gc-compile": (("compiler/Compile.h", "runtime/", "tools/flags/"), False),
+    "tools/gc-compile": (("compiler/Compile.h", "runtime/", "tools/calibration/", "tools/flags/"), False),
     "test": (tuple(f + "/" for f in FOLDERS), True),
 }
 # Folders whose sub-folders do not belong together: one without a row may include itself and what the
@@ -187,6 +189,7 @@ PLANTED = [
     ("tools/flags/Bad.h", '#include "compiler/Pipeline.h"', False),
     ("tools/selftest/Bad.h", '#include "tools/gc-run/Arguments.h"', False),
     ("tools/gc-compile/Bad.h", '#include "mlir/IR/Builders.h"', False),
+    ("tools/calibration/Bad.h", '#include "compiler/Pipeline.h"', False),
     ("runtime/Good.cpp", '#include "runtime/plan/Result.h"\n#include <vector>', True),
     ("compiler/Good.cpp", '#include "runtime/hal/cpu/library/Library.h"', True),
     ("passes/Good.cpp", '#include "mlir/IR/Builders.h"\n#include "dialects/Gc.h"', True),

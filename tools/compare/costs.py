@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Predicted against measured seconds, by kind of op.
 
-    tools/compare/costs.py                       # the roofline built into the compiler
+    tools/compare/costs.py                       # this machine's rates, as gc-compile measures and keeps them
+    tools/compare/costs.py --built-in            # those that are built into the compiler
     tools/compare/costs.py --costs=machine.json  # what gc-run --calibrate measured here
 
 Each network is compiled and run with --profile, --rounds times in turn; an op's seconds are the
@@ -39,7 +40,7 @@ KIND_OF = {op: kind for kind, ops in KINDS.items() for op in ops}
 
 def profile(build, plan, options, path):
     call([tool(build, "gc-run"), str(plan), "--data=synthetic", "--workers=0", f"--steps={options.steps}",
-          f"--threads={options.threads}", f"--profile={path}"], stdout=subprocess.DEVNULL)
+          f"--threads={options.threads}", "--no-calibrate", f"--profile={path}"], stdout=subprocess.DEVNULL)
     return json.loads(path.read_text())["ops"]
 
 
@@ -61,7 +62,8 @@ def table(name, rounds):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_build_option(parser)
-    parser.add_argument("--costs", help="a calibration; without it the compiler's own roofline")
+    parser.add_argument("--costs", help="a calibration; without it this machine's rates")
+    parser.add_argument("--built-in", action="store_true", help="the compiler's own rates")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--steps", type=int, default=4, help="in a round (default: %(default)s)")
     parser.add_argument("--threads", type=int, default=2)
@@ -76,6 +78,7 @@ def main():
             model = generate(options.build, NETWORKS[name], Path(scratch) / f"{name}.mlir")
             plans[name] = Path(scratch) / f"{name}.plan"
             call([tool(options.build, "gc-compile"), str(model), "-o", str(plans[name]), f"--threads={options.threads}",
+                  f"--report={Path(scratch) / 'compile.json'}", *(["--no-calibrate"] if options.built_in else []),
                   *([f"--costs={options.costs}"] if options.costs else [])], stdout=subprocess.DEVNULL)
         for _ in range(options.rounds):
             for name, plan in plans.items():

@@ -51,8 +51,13 @@ void CompileFlags::add(CLI::App &app) {
   remember(app.add_option(
                "--costs", c.costs,
                "What ops cost: seconds of each from gc-run --profile, or this machine's rates "
-               "from gc-run --calibrate (default: rates of the machine it was developed on)"),
+               "from gc-run --calibrate (default: rates of this machine, measured once)"),
            group);
+  // A run of a finished plan may have it, too: it then keeps nothing that it measures.
+  app.add_flag("--no-calibrate", noCalibrate_,
+               "Neither measure this machine nor use what was measured: built-in rates, and the "
+               "same plan on every machine")
+      ->group(group);
   group = "Device";
   remember(app.add_option(
                "--target", c.target,
@@ -79,6 +84,11 @@ Status CompileFlags::checkWishes() const {
   if (c.cudaLibrary == "none" && parsed->count("--allow-nondeterministic"))
     return badInput("--allow-nondeterministic has no effect with --cuda-library=none: it is about "
                     "the engines of cuDNN");
+  if (noCalibrate_ && !c.costs.empty())
+    return badInput("--no-calibrate has no effect with --costs, which says what ops cost");
+  if (noCalibrate_ && c.device != "cpu")
+    return badInput("--no-calibrate has no effect with --device=" + c.device +
+                    ": it is about the rates of this machine's CPU");
   if (parsed->count("--budget") && parsed->count("--remat"))
     return badInput(fmt::format("--budget and --remat={} exclude each other: the budget decides "
                                 "what is recomputed",

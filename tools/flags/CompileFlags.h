@@ -25,6 +25,8 @@ public:
   /// The first of these flags on the command line, empty where there was none. A finished plan
   /// cannot follow any of them.
   std::string firstGiven() const;
+  /// --no-calibrate: nothing that was measured on this machine is used.
+  bool noCalibrate() const { return noCalibrate_; }
 
 private:
   CLI::Option *remember(CLI::Option *option, const char *group);
@@ -36,6 +38,7 @@ private:
   gc::CompileOptions &options;
   const CLI::App *parsed = nullptr;
   std::string accumulate = "1", budget;
+  bool noCalibrate_ = false;
   std::vector<CLI::Option *> all;
 };
 

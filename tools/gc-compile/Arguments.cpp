@@ -117,6 +117,7 @@ bool parseArguments(int argc, char **argv, Arguments &a, int &exitCode) {
     fine = badInput("--kernels goes with --device=cuda: it is a table of a GPU's resources");
   if (fine)
     fine = compileFlags.finish();
+  a.noCalibrate = compileFlags.noCalibrate();
   if (!fine)
     exitCode = failWith("gc-compile", fine.error());
   return fine.ok();

@@ -8,6 +8,7 @@
 #include <string>
 
 struct Arguments {
+  bool noCalibrate = false;
   std::string model;  // IR, or "-"
   std::string output; // empty: only the answer is wanted
   std::string report, html;

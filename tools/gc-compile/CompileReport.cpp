@@ -39,6 +39,24 @@ static double gapOf(const MemoryReport &m) {
              : 0;
 }
 
+std::string ratesFrom(const std::string &compilerReport) {
+  json report = json::parse(compilerReport, nullptr, /*allow_exceptions=*/false);
+  if (!report.is_object() || !report.contains("prediction"))
+    return "";
+  return report["prediction"].value("rates_from", "");
+}
+
+// What a step takes, where that has decided something or is told as a part of it; a GPU's is told
+// with its kernels.
+static std::string predictionText(const TrainingReport &facts, const CompileReport &report) {
+  if (facts.device != "cpu" || !facts.prediction.stepSeconds ||
+      (!facts.remat.budgetBytes && facts.remat.policy == "none"))
+    return "";
+  double seconds = *facts.prediction.stepSeconds;
+  return line("a step", fmt::format("{:.3f} {} by rates: {}", seconds < 1 ? 1e3 * seconds : seconds,
+                                    seconds < 1 ? "ms" : "s", ratesFrom(report.compilerReport)));
+}
+
 // Micro-batches, what a budget costs and how far that is from what no plan can beat.
 static std::string recomputationText(const std::string &compilerReport) {
   json report = json::parse(compilerReport, nullptr, /*allow_exceptions=*/false);
@@ -96,6 +114,7 @@ std::string summaryText(const PlanFile &file, const CompileReport &report) {
     label = "";
   }
   text += recomputationText(report.compilerReport);
+  text += predictionText(facts, report);
   std::string commands =
       fmt::format("{} in a step", commandsOf(plan.micro_batch()) + commandsOf(plan.step()));
   if (size_t evaluate = commandsOf(plan.evaluate()))
@@ -132,6 +151,8 @@ std::string reportJson(const PlanFile &file, const CompileReport &report) {
                   {"budget_bytes", facts.remat.budgetBytes.value_or(0)},
                   {"time_lower_bound", facts.remat.timeLowerBound.value_or(0)},
                   {"gap", facts.remat.gap.value_or(0)}};
+  out["prediction"] = {{"step_seconds", facts.prediction.stepSeconds.value_or(0)},
+                       {"rates_from", facts.prediction.ratesFrom}};
   out["commands"] = {{"once", commandsOf(plan.once())},
                      {"micro_batch", commandsOf(plan.micro_batch())},
                      {"step", commandsOf(plan.step())},

@@ -11,6 +11,9 @@ struct CompileReport {
   std::string compilerReport; // JSON, as the compiler gave it
 };
 
+/// Whose rates have predicted the times in it.
+std::string ratesFrom(const std::string &compilerReport);
+
 std::string summaryText(const gc::runtime::PlanFile &plan, const CompileReport &report);
 /// The keys that gc-run's report has too have the same names and meaning.
 std::string reportJson(const gc::runtime::PlanFile &plan, const CompileReport &report);

@@ -2,6 +2,7 @@
 #include "runtime/process/AtomicFile.h"
 #include "runtime/process/StandardStreams.h"
 #include "runtime/report/Sizes.h"
+#include "tools/calibration/MachineRates.h"
 #include "tools/flags/CommandLine.h"
 #include "tools/flags/CudaModel.h"
 #include "tools/flags/ModelFile.h"
@@ -35,12 +36,15 @@ static Status compileToFile(Arguments &a) {
       return badInput(fmt::format("--device=cuda needs a --target to compile for, as this machine "
                                   "has no GPU that tells it ({}); gc-compile --targets lists them",
                                   described.error().message));
+  bool tellsTime = asksForTime(a.compile) || !a.report.empty() || !a.html.empty();
+  findMachineRates(a.compile, usualWish(a.noCalibrate, tellsTime));
   Result<CompiledModel> compiled = compileText(*text, a.model, a.compile);
   if (!compiled)
     return compiled.error();
   if (a.compile.pareto) {
     std::vector<ParetoPoint> points = paretoPoints(compiled->result.report);
-    fmt::print("{}found in {:.2f} s\n", paretoTable(points), compiled->seconds);
+    fmt::print("{}found in {:.2f} s, times predicted by rates: {}\n", paretoTable(points),
+               compiled->seconds, ratesFrom(compiled->result.report));
     if (Status done = write(a.csv, paretoCsv(points)); !done)
       return done;
     return write(a.plot, paretoPlot(points, std::filesystem::path(displayName(a.model)).stem()));

@@ -84,8 +84,8 @@ void addDeviceFlags(CLI::App &app, Arguments &a) {
       ->check(CLI::Range(1, 4096))
       ->group(group);
   app.add_option("--calibrate", a.calibrate,
-                 "Measure what this machine does in a second and write it for --costs; takes two "
-                 "minutes and no model")
+                 "Measure what this machine does in a second and write it for --costs; takes about "
+                 "half a minute and no model")
       ->group(group);
   app.add_flag(
          "--selftest", a.selftest,
@@ -215,6 +215,7 @@ Status finish(const CLI::App &app, Arguments &a, Raw &raw, CompileFlags &compile
         "--dump-gradients and --evaluate exclude each other: evaluation uses the memory in "
         "which the gradients are kept; run them one after the other");
   a.compileFlag = compileFlags.firstGiven();
+  a.noCalibrate = compileFlags.noCalibrate();
   return {};
 }
 

@@ -16,6 +16,7 @@ struct Arguments {
   int selftestLimit = 0;                     // seconds of a case; 0: as it is
   std::string calibrate; // file for what the machine does in a second; empty: train
   gc::CompileOptions compile;
+  bool noCalibrate = false; // use and keep nothing that was measured on this machine
   gc::runtime::TrainOptions train;
   std::string compileFlag; // the first given that a finished plan cannot follow any more
 };

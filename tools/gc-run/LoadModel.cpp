@@ -1,5 +1,6 @@
 #include "tools/gc-run/LoadModel.h"
 
+#include "tools/calibration/MachineRates.h"
 #include "tools/flags/CudaModel.h"
 #include "tools/flags/ModelFile.h"
 
@@ -12,6 +13,8 @@ Result<PlanFile> compilePlan(const std::string &text, Arguments &a) {
     if (Status described = describeTarget(a.train.device, a.compile); !described)
       return described.error();
   }
+  bool tellsTime = asksForTime(a.compile) || !a.train.report.empty();
+  findMachineRates(a.compile, usualWish(a.noCalibrate, tellsTime));
   Result<CompiledModel> compiled = compileText(text, a.model, a.compile);
   if (!compiled)
     return compiled.error();

@@ -1,6 +1,7 @@
 // gc-run: trains. Everything happens elsewhere; see Arguments.cpp for the flags.
 #include "runtime/process/Interrupt.h"
 #include "runtime/process/StandardStreams.h"
+#include "tools/calibration/MachineRates.h"
 #include "tools/flags/CommandLine.h"
 #include "tools/gc-run/CalibrateMachine.h"
 #include "tools/gc-run/LoadModel.h"
@@ -14,8 +15,11 @@ static int train(Arguments &arguments) {
   if (!plan)
     return failWith("gc-run", plan.error());
   TrainingReport report;
+  arguments.train.timeFirstSteps = !arguments.noCalibrate;
   if (Status done = trainPlan(*plan, arguments.train, report); !done)
     return failWith("gc-run", done.error());
+  if (!arguments.noCalibrate)
+    keepOpTimes(report.opTimes, report.threads);
   if (!report.interrupted)
     return gc::exits::Done;
   if (interruptSignal() != SIGPIPE) // `gc-run ... | head -1` ends as quietly as any other tool

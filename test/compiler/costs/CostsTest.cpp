@@ -344,3 +344,122 @@ TEST_F(Costs, CalibrationOfAGpuCountsIdleMultiprocessorsOnce) {
   broken["measured_ops"][0]["seconds"] = 0;
   expectRefusedOnCuda(broken, "the seconds 0: expected a number above 0");
 }
+
+namespace {
+/// Seconds of every op by what it does, `factor` times what is predicted without them.
+std::map<std::string, double> opSecondsOf(const runtime::PlanFile &plan, double factor) {
+  std::map<std::string, double> seconds;
+  for (const plan::Command *command : commandsOf(plan))
+    if (command->work())
+      seconds[command->work()->str()] = factor * command->seconds_predicted();
+  return seconds;
+}
+
+double predictedSeconds(const CompileResult &result) {
+  return json::parse(result.report)["prediction"]["step_seconds"].get<double>();
+}
+
+std::string ratesFrom(const CompileResult &result) {
+  return json::parse(result.report)["prediction"]["rates_from"].get<std::string>();
+}
+} // namespace
+
+TEST_F(Costs, RatesOfTheMachineAreUsedAndNamed) {
+  CompileResult builtIn = compileModel(text, "convnet", options());
+  EXPECT_EQ(ratesFrom(builtIn), "built-in");
+
+  write(profile.dump());
+  Calibration calibration = calibrate({{text, {path}}}, options());
+  ASSERT_EQ(calibration.error, "");
+  calibration.inputBytesPerSecond = 5e9;
+  CompileOptions calibrated = options();
+  calibrated.machine.name = "calibrated TEST, 2 threads";
+  calibrated.machine.rates = calibration.json("machine", 2);
+  CompileResult result = compileModel(text, "convnet", calibrated);
+  EXPECT_EQ(ratesFrom(result), "calibrated TEST, 2 threads");
+  // The profile's ops are milliseconds, those of the real ones microseconds.
+  EXPECT_GT(predictedSeconds(result), 10 * predictedSeconds(builtIn));
+
+  // A file that is asked for wins, and the same file gives the same prediction.
+  write(calibrated.machine.rates);
+  calibrated.machine.rates = "{}";
+  calibrated.costs = path;
+  CompileResult named = compileModel(text, "convnet", calibrated);
+  EXPECT_EQ(ratesFrom(named), path);
+  EXPECT_EQ(predictedSeconds(named), predictedSeconds(result));
+
+  EXPECT_EQ(refuseCalibration(calibration.json("machine", 2), "x"), "");
+  calibration.inputBytesPerSecond = 0;
+  EXPECT_EQ(refuseCalibration(calibration.json("machine", 2), "x"), "");
+  for (const char *bad : {"", "{}", "{\"ops\":[]}", "{\"roofline\":{}}"})
+    EXPECT_NE(refuseCalibration(bad, "x"), "") << bad;
+  json broken = json::parse(calibration.json("machine", 2));
+  broken["input_bytes_per_second"] = -1;
+  EXPECT_NE(refuseCalibration(broken.dump(), "x").find("gives input_bytes_per_second the value -1"),
+            std::string::npos);
+}
+
+TEST_F(Costs, TimesOfEarlierRunsWinOverRates) {
+  CompileResult plain = compileModel(text, "convnet", options());
+  CompileOptions measured = options();
+  measured.machine.opSeconds = opSecondsOf(planOf(plain), 3);
+  CompileResult result = compileModel(text, "convnet", measured);
+  EXPECT_EQ(ratesFrom(result), "profile of earlier runs (100 % of the step), else built-in");
+  EXPECT_NEAR(predictedSeconds(result), 3 * predictedSeconds(plain),
+              1e-6 * predictedSeconds(result));
+  std::vector<const plan::Command *> before, after;
+  runtime::PlanFile plainPlan = planOf(plain), plan = planOf(result);
+  before = commandsOf(plainPlan), after = commandsOf(plan);
+  ASSERT_EQ(before.size(), after.size());
+  for (size_t i = 0; i < before.size(); ++i)
+    EXPECT_NEAR(after[i]->seconds_predicted(), 3 * before[i]->seconds_predicted(), 1e-12);
+
+  // Another learning rate is the same work, another batch is not.
+  measured.optimizer.lr = 0.5;
+  EXPECT_EQ(ratesFrom(compileModel(text, "convnet", measured)), ratesFrom(result));
+  measured.accumulate = 2;
+  EXPECT_EQ(ratesFrom(compileModel(text, "convnet", measured)), "built-in");
+}
+
+TEST_F(Costs, AnOpWithoutATimeIsCorrectedLikeOthers) {
+  CompileResult plain = compileModel(text, "convnet", options());
+  CompileOptions measured = options();
+  measured.machine.opSeconds = opSecondsOf(planOf(plain), 3);
+  auto shortest =
+      std::min_element(measured.machine.opSeconds.begin(), measured.machine.opSeconds.end(),
+                       [](auto &a, auto &b) { return a.second < b.second; });
+  measured.machine.opSeconds.erase(shortest);
+  CompileResult result = compileModel(text, "convnet", measured);
+  EXPECT_NE(ratesFrom(result).find("profile of earlier runs ("), std::string::npos);
+  EXPECT_NEAR(predictedSeconds(result), 3 * predictedSeconds(plain),
+              1e-6 * predictedSeconds(result));
+}
+
+TEST_F(Costs, TimesOfAPartOfTheStepAreNotMixedWithRates) {
+  CompileResult plain = compileModel(text, "convnet", options());
+  CompileOptions measured = options();
+  measured.machine.opSeconds = opSecondsOf(planOf(plain), 3);
+  // Without the longest tenth and a little more.
+  double left = 3 * 0.15 * predictedSeconds(plain);
+  while (left > 0) {
+    auto longest =
+        std::max_element(measured.machine.opSeconds.begin(), measured.machine.opSeconds.end(),
+                         [](auto &a, auto &b) { return a.second < b.second; });
+    left -= longest->second;
+    measured.machine.opSeconds.erase(longest);
+  }
+  CompileResult result = compileModel(text, "convnet", measured);
+  EXPECT_EQ(ratesFrom(result), "built-in");
+  EXPECT_EQ(predictedSeconds(result), predictedSeconds(plain));
+}
+
+TEST_F(Costs, AGpuIsPredictedByItsDataSheet) {
+  CompileOptions cuda;
+  cuda.device = "cuda";
+  cuda.target = "sm_86";
+  cuda.cudaLibrary = "none";
+  cuda.machine = {"calibrated TEST, 2 threads", "{}", {}};
+  CompileResult result = compileModel(text, "convnet", cuda);
+  ASSERT_EQ(result.exitCode, 0) << result.error;
+  EXPECT_EQ(ratesFrom(result).rfind("data sheet of ", 0), 0u) << ratesFrom(result);
+}
