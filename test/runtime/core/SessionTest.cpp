@@ -86,6 +86,31 @@ TEST(Session, RunsSlotsAndReadsMetrics) {
   EXPECT_EQ((*session)->describe("micro_batch").size(), 1u);
 }
 
+TEST(Session, TimesAFewEarlyExecutions) {
+  Net net;
+  auto plan = PlanFile::fromMemory(net.plan.finish());
+  ASSERT_TRUE(plan) << plan.error().message;
+  uint64_t most = 0;
+  // What others disturb does not count, so that one session may have timed less.
+  for (int attempt = 0; attempt < 100 && most < kFirstExecutions; ++attempt) {
+    auto session = Session::create(*plan, {.threads = 1, .timeFirstSteps = true});
+    ASSERT_TRUE(session) << session.error().message;
+    ASSERT_TRUE((*session)->runOnce());
+    ASSERT_TRUE((*session)->runMicroBatch(0));
+    ASSERT_EQ((*session)->profile().size(), 1u);
+    EXPECT_EQ((*session)->profile()[0].executions, 0u) << "the first one finds nothing in place";
+    for (uint32_t i = 1; i < 8; ++i)
+      ASSERT_TRUE((*session)->runMicroBatch(i % 2));
+    CommandTime time = (*session)->profile()[0];
+    EXPECT_EQ((*session)->allocationsInStep(), 0u);
+    EXPECT_LE(time.executions, kFirstExecutions);
+    EXPECT_EQ(time.medianSeconds > 0, time.executions > 0);
+    EXPECT_LE(time.leastSeconds, time.medianSeconds);
+    most = std::max(most, time.executions);
+  }
+  EXPECT_EQ(most, kFirstExecutions);
+}
+
 TEST(Session, MeasuresWhatTheArenaCosts) {
   SmallPlan small;
   const int64_t n = 16 * 1024 * 1024; // 64 MiB
