@@ -7,6 +7,17 @@
 
 namespace gc {
 
+// Rates of one kind of device say nothing about another.
+static std::string refuseRatesOfAnotherDevice(const CompileOptions &options,
+                                              const MeasuredCosts &costs) {
+  if (!costs.roofline || costs.device.empty() || costs.device == options.device)
+    return "";
+  return "--costs: '" + options.costs + "' was measured on the " + costs.device +
+         " device, and this plan is for " + options.device +
+         (options.device == "cuda" ? "; gc-run --selftest --device=cuda measures a GPU"
+                                   : "; gc-run --calibrate measures a CPU");
+}
+
 // Times of ops that ran on CUDA decide between the library and generated kernels; those of another
 // device do not.
 static std::string readMeasurements(const CompileOptions &options, cuda::ChoiceOptions &choice) {
@@ -15,9 +26,8 @@ static std::string readMeasurements(const CompileOptions &options, cuda::ChoiceO
     return "";
   if (std::string error = readCosts(options.costs, costs); !error.empty())
     return error;
-  if (costs.roofline && !costs.device.empty() && costs.device != "cuda")
-    return "--costs: '" + options.costs + "' was measured on the " + costs.device +
-           " device, and this plan is for cuda; gc-run --selftest --device=cuda measures a GPU";
+  if (std::string error = refuseRatesOfAnotherDevice(options, costs); !error.empty())
+    return error;
   choice.measured = costs.roofline;
   if (costs.device != "cuda")
     return "";
@@ -31,8 +41,10 @@ static std::string readMeasurements(const CompileOptions &options, cuda::ChoiceO
 
 // Rates of this machine, from a file or from the tool that calls. Empty: built-in ones.
 static std::string readRatesOfMachine(const CompileOptions &options, MeasuredCosts &costs) {
-  if (!options.costs.empty())
-    return readCosts(options.costs, costs);
+  if (!options.costs.empty()) {
+    std::string error = readCosts(options.costs, costs);
+    return error.empty() ? refuseRatesOfAnotherDevice(options, costs) : error;
+  }
   if (options.machine.rates.empty())
     return "";
   return readRates(options.machine.rates, options.machine.name, costs);

@@ -19,8 +19,8 @@ Status writeTrace(const std::string &path, const std::string &model,
 
 /// Seconds of each command, which `gc-compile --costs` reads. Atomic.
 ///   {"model", "device", "threads", "batch", "micro_batches", "ops": [{"op", "name", "list",
-///    "implementation", "seconds", "median_seconds", "seconds_predicted", "executions", "flops",
-///    "bytes_moved", "recomputed"}]}
+///    "implementation", "seconds", "median_seconds", "least_seconds", "seconds_predicted",
+///    "executions", "flops", "bytes_moved", "recomputed"}]}
 /// `seconds` is the mean. Commands of one op share its number; the first has the op's flops, bytes
 /// and prediction.
 Status writeProfile(const std::string &path, const TrainingReport &run,
