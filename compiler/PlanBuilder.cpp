@@ -389,6 +389,7 @@ private:
                                 {"seconds_saved_predicted", joinedUpdates.secondsSaved}};
     report["step_seconds_predicted"] =
         report["step_seconds_predicted"].get<double>() - joinedUpdates.secondsSaved;
+    report["prediction"]["step_seconds"] = report["step_seconds_predicted"];
   }
 
   ModuleOp module;
