@@ -28,11 +28,13 @@ FlatGraph::FlatGraph(const StepGraph &graph) {
     flat.workspace = alignedBytes(op.workspace);
     flat.backward = op.backward;
     ops.push_back(flat);
+    lasting.push_back(std::any_of(op.results.begin(), op.results.end(),
+                                  [&](int result) { return untilEnd[result]; }));
   }
 }
 
 void Schedule::clear() {
-  for (std::vector<int> *list : {&opAt, &reads, &madeFrom, &valueOf})
+  for (std::vector<int> *list : {&opAt, &reads, &madeFrom, &valueOf, &lastReads})
     list->clear();
   readsFrom.assign(1, 0);
   again.clear();
@@ -42,14 +44,24 @@ void Schedule::clear() {
 int Schedule::append(const FlatGraph &graph, int op, bool isAgain,
                      const std::vector<int> &current) {
   const FlatGraph::Op &made = graph.ops[op];
+  int place = size();
   opAt.push_back(op);
   again.push_back(isAgain);
-  for (int value : graph.list(made.operands))
-    reads.push_back(graph.producer[value] < 0 ? -1 : current[value]);
-  readsFrom.push_back(static_cast<int>(reads.size()));
+  size_t read = reads.size();
+  reads.resize(read + (made.operands.end - made.operands.begin));
+  for (int i = made.operands.begin; i < made.operands.end; ++i, ++read) {
+    int value = graph.lists[i];
+    int instance = graph.producer[value] < 0 ? -1 : current[value];
+    reads[read] = instance;
+    if (instance >= 0)
+      lastReads[instance] = place;
+  }
+  readsFrom.push_back(static_cast<int>(read));
   madeFrom.push_back(instances());
-  for (int value : graph.list(made.results))
-    valueOf.push_back(value);
+  for (int i = made.results.begin; i < made.results.end; ++i) {
+    valueOf.push_back(graph.lists[i]);
+    lastReads.push_back(-1);
+  }
   return madeFrom.back();
 }
 
@@ -90,21 +102,6 @@ int Lives::findOverwritten(const FlatGraph &graph, const FlatGraph::Op &op,
 
 void Lives::analyse(const FlatGraph &graph, const Schedule &schedule, bool inPlace) {
   int end = schedule.size();
-  lastUse.assign(schedule.instances(), -1);
-  for (int place = 0; place < end; ++place)
-    for (int operand : schedule.operands(place))
-      if (operand >= 0)
-        lastUse[operand] = place;
-  // A value that must last to the end of the step lasts as its original instance.
-  for (int place = 0; place < end; ++place) {
-    int instance = schedule.firstResult(place);
-    for (int value : graph.list(graph.ops[schedule.op(place)].results)) {
-      if (graph.untilEnd[value] && !schedule.recomputed(place))
-        lastUse[instance] = end;
-      ++instance;
-    }
-  }
-
   all.clear();
   storage.resize(schedule.instances());
   total = again = 0;
@@ -116,6 +113,12 @@ void Lives::analyse(const FlatGraph &graph, const Schedule &schedule, bool inPla
     taken.clear();
     int first = schedule.firstResult(place);
     int results = op.results.end - op.results.begin;
+    // A value that must last to the end of the step lasts as its original instance.
+    bool mayLast = graph.lasting[schedule.op(place)] && !schedule.recomputed(place);
+    auto lastUse = [&](int instance) {
+      return mayLast && graph.untilEnd[schedule.value(instance)] ? end
+                                                                 : schedule.lastRead(instance);
+    };
     bool mayOverwrite = inPlace && op.inPlace.begin != op.inPlace.end;
     for (int r = 0; r < results; ++r) {
       int64_t bytes = graph.bytes[graph.lists[op.results.begin + r]];
@@ -126,14 +129,14 @@ void Lives::analyse(const FlatGraph &graph, const Schedule &schedule, bool inPla
         storage[first + r] = over;
       } else {
         storage[first + r] = static_cast<int>(all.size());
-        all.push_back({place, std::max(place, lastUse[first + r]), bytes, first + r});
+        all.push_back({place, std::max(place, lastUse(first + r)), bytes, first + r});
       }
     }
     // Storages that results took over live on. This is noted only now: until here, their old last
     // use told that they die at this op.
     for (int r = 0; r < results; ++r) {
       int &last = all[storage[first + r]].last;
-      last = std::max({last, place, lastUse[first + r]});
+      last = std::max({last, place, lastUse(first + r)});
     }
     if (op.workspace > 0)
       all.push_back({place, place, op.workspace, -1});

@@ -62,6 +62,7 @@ struct FlatGraph {
   std::vector<int64_t> bytes; // of each value
   std::vector<int> producer;  // of each value
   std::vector<char> untilEnd; // of each value
+  std::vector<char> lasting;  // of each op: a result of it lasts to the end of the step
 };
 
 /// Executions of ops, in order; an op that is recomputed has several. Each execution makes new
@@ -79,6 +80,8 @@ public:
   /// The instance of the op's first result; those of the others follow it.
   int firstResult(int place) const { return madeFrom[place]; }
   int value(int instance) const { return valueOf[instance]; }
+  /// The last place that reads the instance; -1: none.
+  int lastRead(int instance) const { return lastReads[instance]; }
   /// False if an op would run again after one of its variables has changed.
   bool valid() const { return !readsChanged; }
 
@@ -89,7 +92,7 @@ public:
   void invalidate() { readsChanged = true; }
 
 private:
-  std::vector<int> opAt, reads, madeFrom, valueOf;
+  std::vector<int> opAt, reads, madeFrom, valueOf, lastReads;
   std::vector<int> readsFrom{0};
   std::vector<char> again;
   bool readsChanged = false;
@@ -126,7 +129,7 @@ private:
   int findOverwritten(const FlatGraph &graph, const FlatGraph::Op &op,
                       std::span<const int> operands, int result, int64_t bytes, int place) const;
   std::vector<StorageLife> all;
-  std::vector<int> storage, lastUse, taken;
+  std::vector<int> storage, taken;
   std::vector<int64_t> sum;
   int peakPlace = 0;
   double total = 0, again = 0;

@@ -3,34 +3,26 @@
 // turned out not to be needed is kept after all.
 #include "passes/algorithms/rematerialization/Frontier.h"
 
+#include "passes/algorithms/packing/ParallelTasks.h"
+#include "passes/algorithms/rematerialization/CutPlans.h"
 #include "passes/algorithms/rematerialization/ExactRemat.h"
+#include "passes/algorithms/rematerialization/LiveProfile.h"
+#include "passes/algorithms/rematerialization/PlanImprover.h"
 #include "passes/algorithms/rematerialization/RematBounds.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <thread>
 
 namespace gc {
 namespace {
-
-// Those that no other plan beats in both peak and time, by falling peak.
-std::vector<RematPlan> pareto(std::vector<RematPlan> found) {
-  std::sort(found.begin(), found.end(), [](const RematPlan &a, const RematPlan &b) {
-    return a.peak != b.peak ? a.peak < b.peak : a.seconds < b.seconds;
-  });
-  std::vector<RematPlan> best; // by rising peak, falling time
-  for (RematPlan &plan : found)
-    if (best.empty() || plan.seconds < best.back().seconds)
-      best.push_back(std::move(plan));
-  std::reverse(best.begin(), best.end());
-  return best;
-}
 
 class Search {
 public:
   Search(const StepGraph &graph, const FrontierOptions &options)
       : graph(graph), options(options), scheduler(graph), saved(savedValues(graph)),
-        isSaved(graph.values.size(), 0) {
+        isSaved(graph.values.size(), 0), trials(options.exchanges) {
     int64_t total = 0;
     for (int value : saved) {
       total += graph.values[value].bytes;
@@ -41,16 +33,30 @@ public:
     for (size_t v = 0; v < graph.values.size(); ++v)
       if (canDrop(graph, static_cast<int>(v)) && graph.values[v].bytes * 4096 >= total)
         decidable.push_back(static_cast<int>(v));
-    for (size_t v = 0; v < graph.values.size(); ++v)
+    for (size_t v = 0; v < graph.values.size(); ++v) {
       secondsToFree.push_back(graph.values[v].producer < 0 ? 0 : ownSeconds(static_cast<int>(v)));
+      droppable.push_back(canDrop(graph, static_cast<int>(v)));
+    }
+    visited.assign(graph.ops.size(), 0);
+    isLarge = graph.ops.size() > options.simulatedOneByOne;
+    if (isLarge) {
+      batch = std::max<size_t>(1, decidable.size() / options.decisions);
+      trials = std::min(options.exchanges, options.simulatedInTrials / graph.ops.size());
+    }
   }
 
   std::vector<RematPlan> run() {
     move(retainSaved(graph));
     int64_t top = current.peak;
     if (top <= peakLowerBound(graph) || decidable.empty())
-      return pareto(std::move(found));
+      return paretoOf(std::move(found));
     std::vector<RematPlan> starts = checkpointPlans();
+    std::vector<RematPlan> cuts = cutPlans(graph, options.cuts);
+    if (isLarge)
+      for (const RematPlan &plan : cuts) {
+        starts.push_back(plan);
+        found.push_back(plan);
+      }
     int64_t floor = top;
     for (const RematPlan &plan : starts)
       floor = std::min(floor, plan.peak);
@@ -89,10 +95,17 @@ public:
         move(best->retention);
         improve(targetOf(rung));
       }
-    return pareto(std::move(found));
+    if (!isLarge)
+      found.insert(found.end(), cuts.begin(), cuts.end());
+    found = paretoOf(std::move(found));
+    anneal(targetOf, cuts);
+    return paretoOf(std::move(found));
   }
 
 private:
+  struct Gap {
+    int begin = -1, end = -1; // places
+  };
   struct Outcome {
     int64_t peak = 0;
     double seconds = 0, recomputeSeconds = 0;
@@ -106,6 +119,7 @@ private:
       return {std::numeric_limits<int64_t>::max(), never, never, never};
     }
     lives.analyse(scheduler.flat(), schedule);
+    simulated += graph.ops.size();
     Outcome outcome{lives.peak(), lives.seconds(), lives.recomputeSeconds(), 0};
     for (int64_t live : lives.live())
       outcome.excess += static_cast<double>(std::max<int64_t>(0, live - target));
@@ -121,6 +135,10 @@ private:
                outcome.recomputeSeconds};
     live = lives.live();
     const Schedule &schedule = scheduler.last();
+    runsAgain.assign(graph.ops.size(), 0);
+    for (int place = 0; place < schedule.size(); ++place)
+      if (schedule.recomputed(place))
+        runsAgain[schedule.op(place)] = 1;
     away.assign(graph.values.size(), {});
     back.assign(graph.values.size(), {});
     const FlatGraph &flat = scheduler.flat();
@@ -158,6 +176,46 @@ private:
     lives.analyse(scheduler.flat(), *held);
     found.push_back(
         {current.retention, held, lives.peak(), lives.seconds(), lives.recomputeSeconds()});
+  }
+
+  // Improves the best plan of each target by random changes, and makes of it plans for the targets
+  // up to the next. Each target begins with what was found before, so that all can be worked on at
+  // the same time.
+  template <typename TargetOf> void anneal(TargetOf targetOf, const std::vector<RematPlan> &cuts) {
+    auto count = static_cast<int64_t>(decidable.size());
+    int64_t changes = std::min(count * std::min(options.changesPerValue, 4 * count),
+                               isLarge ? options.changesPerLargeTarget : options.changesPerTarget);
+    std::vector<std::vector<RematPlan>> better(options.rungs);
+    runTasks(options.rungs, usableThreads(), [&](int task) {
+      int rung = options.rungs - task;
+      int64_t target = targetOf(rung), above = targetOf(rung - 1);
+      const RematPlan *best = fastest(found, target);
+      // Where nothing can be gained, nothing is tried.
+      constexpr double slack = 0.0002;
+      if (!best ||
+          best->recomputeSeconds <= recomputeLowerBound(graph, target) + slack * best->seconds)
+        return;
+      PlanImprover improver(graph, decidable);
+      for (const RematPlan *start : {best, fastest(cuts, target)}) {
+        if (!start)
+          continue;
+        improver.begin(start->retention);
+        improver.fill(target);
+        improver.anneal(target, changes);
+        for (int part = 0; part < options.between; ++part) {
+          improver.fill(target + (above - target) * part / options.between);
+          if (std::optional<RematPlan> plan = improver.plan())
+            better[task].push_back(std::move(*plan));
+        }
+      }
+    });
+    for (std::vector<RematPlan> &plans : better)
+      for (RematPlan &plan : plans)
+        found.push_back(std::move(plan));
+  }
+
+  static int usableThreads() {
+    return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 8u));
   }
 
   static const RematPlan *fastest(const std::vector<RematPlan> &plans, int64_t target) {
@@ -202,44 +260,136 @@ private:
   // Estimates what freeing a value gains, without building a schedule: the bytes above the target
   // that it would free, divided by the seconds that this cost when it was last simulated.
   double estimate(int value, int64_t target) const {
-    const Gap &gap = current.retention[value] == Retention::Keep ? away[value] : back[value];
-    int64_t bytes = graph.values[value].bytes, sum = 0;
-    for (int place = gap.begin; place < gap.end; ++place)
-      sum += std::clamp<int64_t>(live[place] - target, 0, bytes);
-    return static_cast<double>(sum) / static_cast<double>(live.size()) /
-           std::max(1e-9, secondsToFree[value]);
+    const Gap &gap = gapOf(value);
+    if (gap.begin >= gap.end)
+      return 0;
+    int64_t bytes = graph.values[value].bytes;
+    double sum = 0;
+    if (isLarge)
+      sum = std::min(excessBefore[gap.end] - excessBefore[gap.begin],
+                     static_cast<double>(bytes) * (aboveBefore[gap.end] - aboveBefore[gap.begin]));
+    else
+      for (int place = gap.begin; place < gap.end; ++place)
+        sum += static_cast<double>(std::clamp<int64_t>(live[place] - target, 0, bytes));
+    return sum / static_cast<double>(live.size()) / std::max(1e-9, secondsToFree[value]);
   }
 
-  // Simulates dropping each value anew: other decisions may have changed what that costs.
+  // Where the bytes of a value could be freed next.
+  const Gap &gapOf(int value) const {
+    return current.retention[value] == Retention::Keep ? away[value] : back[value];
+  }
+
+  // Prepares estimates: sums over the places before each of them.
+  void sumExcess(int64_t target) {
+    excessBefore.assign(live.size() + 1, 0);
+    aboveBefore.assign(live.size() + 1, 0);
+    for (size_t place = 0; place < live.size(); ++place) {
+      int64_t excess = std::max<int64_t>(0, live[place] - target);
+      excessBefore[place + 1] = excessBefore[place] + static_cast<double>(excess);
+      aboveBefore[place + 1] = aboveBefore[place] + (excess > 0);
+    }
+  }
+
+  // What dropping each kept value would cost in the present plan: its producer runs again, and so
+  // does what made the producer's operands, unless it runs again anyway.
   void refreshSeconds() {
     for (int value : decidable)
       if (current.retention[value] == Retention::Keep) {
-        std::vector<Retention> next = current.retention;
-        next[value] = Retention::Drop;
-        secondsToFree[value] = evaluate(next, 0).seconds - current.seconds;
+        ++visit;
+        secondsToFree[value] =
+            isLarge ? secondsAgain(graph.values[value].producer) : simulatedSeconds(value);
       }
+  }
+
+  double simulatedSeconds(int value) {
+    std::vector<Retention> next = current.retention;
+    next[value] = Retention::Drop;
+    return evaluate(next, 0).seconds - current.seconds;
+  }
+
+  double secondsAgain(int op) {
+    std::vector<int> open{op};
+    double seconds = 0;
+    while (!open.empty()) {
+      op = open.back();
+      open.pop_back();
+      if (runsAgain[op] || visited[op] == visit)
+        continue;
+      visited[op] = visit;
+      seconds += graph.ops[op].seconds;
+      for (int operand : graph.ops[op].operands)
+        if (graph.values[operand].producer >= 0 && droppable[operand] &&
+            current.retention[operand] != Retention::Keep)
+          open.push_back(graph.values[operand].producer);
+    }
+    return seconds;
   }
 
   // Frees one value after the other until the target is reached. Values are dropped first; only
   // when none can be dropped any more is a dropped one forgotten, because making it again for each
   // use costs much.
   bool descend(int64_t target) {
-    while (current.peak > target)
+    while (current.peak > target) {
+      if (batch > 1) {
+        refreshSeconds();
+        if (freeMany(target, Retention::Keep, batch) ||
+            freeMany(target, Retention::Drop, batch / 8))
+          continue;
+      }
+      if (isLarge && simulated > options.simulatedInAll)
+        return false;
       if (!freeOne(target, Retention::Keep) && !freeOne(target, Retention::Drop))
         return false;
+    }
     return true;
   }
 
-  bool freeOne(int64_t target, Retention from) {
+  std::vector<Candidate> candidatesToFree(int64_t target, Retention from) {
+    sumExcess(target);
     std::vector<Candidate> candidates;
-    for (int value : decidable) {
+    for (int value : decidable)
       if (current.retention[value] == from)
         if (double rate = estimate(value, target); rate > 0)
           candidates.push_back({rate, value});
-    }
     std::sort(candidates.begin(), candidates.end(),
               [](const Candidate &a, const Candidate &b) { return a.estimate > b.estimate; });
-    double before = evaluate(current.retention, target).excess;
+    return candidates;
+  }
+
+  // Frees the best candidates together, as many as the target still needs where they are and at
+  // most `most`; half as many if that turns out to help less than it seemed.
+  bool freeMany(int64_t target, Retention from, size_t most) {
+    if (most < 2)
+      return false;
+    std::vector<Candidate> candidates = candidatesToFree(target, from);
+    LiveProfile profile(live);
+    std::vector<int> chosen;
+    for (const Candidate &candidate : candidates) {
+      const Gap &gap = gapOf(candidate.value);
+      if (profile.most(gap.begin, gap.end) <= target)
+        continue;
+      profile.add(gap.begin, gap.end, -graph.values[candidate.value].bytes);
+      chosen.push_back(candidate.value);
+      if (chosen.size() == most)
+        break;
+    }
+    double before = excessBefore.back() / static_cast<double>(live.size());
+    for (; chosen.size() > 1; chosen.resize(chosen.size() / 2)) {
+      std::vector<Retention> next = current.retention;
+      for (int value : chosen)
+        next[value] = from == Retention::Keep ? Retention::Drop : Retention::Forget;
+      Outcome outcome = evaluate(next, target);
+      if (outcome.excess >= before)
+        continue;
+      move(std::move(next));
+      return true;
+    }
+    return false;
+  }
+
+  bool freeOne(int64_t target, Retention from) {
+    std::vector<Candidate> candidates = candidatesToFree(target, from);
+    double before = excessBefore.back() / static_cast<double>(live.size());
     double bestRate = 0;
     std::vector<Retention> best;
     size_t looked = 0;
@@ -284,9 +434,39 @@ private:
     return true;
   }
 
+  // Keeps dropped values as long as they seem to fit, those first that cost most seconds per byte,
+  // and simulates all of them at once; half of them if that was too many. False: none was kept.
+  bool fill(int64_t target) {
+    std::vector<std::pair<double, int>> dear; // seconds per byte, and the value
+    for (int value : decidable)
+      if (current.retention[value] == Retention::Drop && away[value].end >= 0)
+        dear.push_back(
+            {ownSeconds(value) / static_cast<double>(graph.values[value].bytes + 1), value});
+    std::sort(dear.rbegin(), dear.rend());
+    LiveProfile profile(live);
+    std::vector<int> chosen;
+    for (auto [ratio, value] : dear) {
+      const Gap &gap = away[value];
+      if (profile.most(gap.begin, gap.end) + graph.values[value].bytes > target)
+        continue;
+      profile.add(gap.begin, gap.end, graph.values[value].bytes);
+      chosen.push_back(value);
+    }
+    for (; !chosen.empty(); chosen.resize(chosen.size() / 2)) {
+      std::vector<Retention> next = current.retention;
+      for (int value : chosen)
+        next[value] = Retention::Keep;
+      if (take(std::move(next), target))
+        return true;
+    }
+    return false;
+  }
+
   // Keeps values that the plan recomputes where they fit after all, beginning with those that cost
   // most seconds per byte; where one does not fit, it is kept instead of another that costs less.
   void improve(int64_t target) {
+    while (isLarge && fill(target))
+      ;
     std::vector<std::pair<double, int>> dear; // seconds per byte, and the value
     double cheapest = std::numeric_limits<double>::infinity();
     for (int value : decidable) {
@@ -297,7 +477,8 @@ private:
         cheapest = std::min(cheapest, ratio);
     }
     std::sort(dear.rbegin(), dear.rend());
-    size_t exchanges = options.exchanges;
+    size_t exchanges = trials;
+    auto singles = static_cast<int>(trials);
     for (auto [ratio, value] : dear) {
       std::vector<Retention> next = current.retention;
       if (next[value] == Retention::Forget) {
@@ -309,9 +490,10 @@ private:
         continue;
       int64_t over = overshoot(value, target);
       next[value] = Retention::Keep;
-      if (over == 0)
-        take(std::move(next), target);
-      else if (exchanges > 0 && ratio > cheapest)
+      if (over == 0) {
+        if (!isLarge || singles-- > 0)
+          take(std::move(next), target);
+      } else if (exchanges > 0 && ratio > cheapest)
         exchange(next, value, over, target, exchanges);
     }
   }
@@ -379,11 +561,16 @@ private:
   std::vector<char> isSaved;
   RematPlan current;
   std::vector<int64_t> live; // of the present plan, at each place
-  struct Gap {
-    int begin = -1, end = -1; // places
-  };
   std::vector<Gap> away; // for each value: from its last use in forward to its first in backward
   std::vector<Gap> back; // for each value: from its first use in backward to its last
+  std::vector<char> runsAgain, droppable;
+  std::vector<int> visited; // for each op: the last visit of secondsAgain()
+  int visit = 0;
+  std::vector<double> excessBefore, aboveBefore; // see sumExcess()
+  bool isLarge = false;
+  size_t batch = 1;                  // how many values are freed at a time
+  size_t trials;                     // simulations to improve one plan
+  size_t simulated = 0;              // ops
   std::vector<double> secondsToFree; // for each value: what freeing it cost when last simulated
   std::vector<RematPlan> found;
 };
@@ -432,7 +619,7 @@ std::vector<RematPlan> frontier(const StepGraph &graph, const FrontierOptions &o
   if (!complete)
     for (RematPlan &plan : Search(graph, options).run())
       plans.push_back(std::move(plan));
-  return pareto(std::move(plans));
+  return paretoOf(std::move(plans));
 }
 
 } // namespace gc

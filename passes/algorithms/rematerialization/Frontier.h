@@ -2,6 +2,7 @@
 #ifndef GC_PASSES_ALGORITHMS_REMATERIALIZATION_FRONTIER_H
 #define GC_PASSES_ALGORITHMS_REMATERIALIZATION_FRONTIER_H
 
+#include "passes/algorithms/rematerialization/CutPlans.h"
 #include "passes/algorithms/rematerialization/Rematerialization.h"
 
 namespace gc {
@@ -10,7 +11,18 @@ struct FrontierOptions {
   int rungs = 36;         // targets between the largest and the smallest peak
   size_t looks = 8;       // candidates simulated for each decision
   size_t exchanges = 100; // tried per rung: keep one value instead of another
-  int lowered = 3;        // checkpointings from which smaller peaks are sought
+  CutOptions cuts;
+  // Random changes that are tried to improve a plan, for each value and at most:
+  int64_t changesPerValue = 200;
+  int64_t changesPerTarget = 20000;
+  int between = 4; // plans between two targets
+  // Graphs with more ops are simulated as a whole for many decisions at once only:
+  size_t simulatedOneByOne = 1000;
+  int64_t changesPerLargeTarget = 8000;
+  size_t decisions = 100;             // from keeping everything to the smallest peak
+  size_t simulatedInTrials = 30000;   // ops, to improve one plan
+  size_t simulatedInAll = 10'000'000; // ops; then values are no longer freed one by one
+  int lowered = 3;                    // checkpointings from which smaller peaks are sought
   // The exact search, for graphs in which few values are large:
   int exactOps = 40;           // up to this many ops every point of the frontier is asked for,
   int exactSteps = 48;         // else budgets that fall by this part

@@ -1,12 +1,29 @@
 #include "passes/algorithms/rematerialization/Rematerialization.h"
 
+#include "passes/algorithms/rematerialization/PlanTracker.h"
+
 #include <algorithm>
 #include <cmath>
 
 namespace gc {
 
 Schedule scheduleOf(const StepGraph &graph, const RematPlan &plan) {
-  return plan.explicitly ? *plan.explicitly : Scheduler(graph).build(plan.retention);
+  if (plan.explicitly)
+    return *plan.explicitly;
+  return plan.byMoments ? PlanTracker(graph, plan.retention).schedule()
+                        : Scheduler(graph).build(plan.retention);
+}
+
+std::vector<RematPlan> paretoOf(std::vector<RematPlan> plans) {
+  std::sort(plans.begin(), plans.end(), [](const RematPlan &a, const RematPlan &b) {
+    return a.peak != b.peak ? a.peak < b.peak : a.seconds < b.seconds;
+  });
+  std::vector<RematPlan> best; // by rising peak, falling time
+  for (RematPlan &plan : plans)
+    if (best.empty() || plan.seconds < best.back().seconds)
+      best.push_back(std::move(plan));
+  std::reverse(best.begin(), best.end());
+  return best;
 }
 
 static RematPlan planOf(const StepGraph &graph, std::vector<Retention> retention) {
@@ -50,11 +67,14 @@ RematPlan keepCheckpoints(const StepGraph &graph, int count) {
     for (int r : graph.ops[i].results) {
       if (isSaved[r])
         sum += graph.values[r].bytes;
-      for (int j = i; j < lastForwardUse[r]; ++j)
-        crossing[j] += graph.values[r].bytes;
+      // From here to before its last use; summed up below.
+      crossing[i] += graph.values[r].bytes;
+      crossing[std::max(i, lastForwardUse[r])] -= graph.values[r].bytes;
     }
     passed[i] = sum;
   }
+  for (size_t i = 1; i < crossing.size(); ++i)
+    crossing[i] += crossing[i - 1];
   std::vector<Retention> retention = dropWhatCanBe(graph);
   // What is small costs little to keep and often much to make (statistics): keep it.
   int64_t largest = 0;
@@ -64,23 +84,37 @@ RematPlan keepCheckpoints(const StepGraph &graph, int count) {
   for (size_t v = 0; v < graph.values.size(); ++v)
     if (isSaved[v] && graph.values[v].bytes * 256 < largest)
       retention[v] = Retention::Keep;
+  std::vector<int> cutsBefore(graph.ops.size() + 1, 0); // first marked, then summed up
   for (int k = 1; k <= count; ++k) {
     double goal = static_cast<double>(sum) * k / (count + 1);
     double slack = static_cast<double>(sum) / (count + 1) / 3;
+    // What was passed never falls from op to op.
+    auto isBefore = [&](int op, double bytes) { return static_cast<double>(passed[op]) < bytes; };
+    auto nearest = std::lower_bound(forward.begin(), forward.end(), goal, isBefore);
+    auto near = std::lower_bound(forward.begin(), nearest, goal - slack, isBefore);
     int best = -1;
-    for (int i : forward)
-      if (std::abs(passed[i] - goal) <= slack && (best < 0 || crossing[i] < crossing[best]))
-        best = i;
-    if (best < 0)
-      for (int i : forward)
-        if (best < 0 || std::abs(passed[i] - goal) < std::abs(passed[best] - goal))
-          best = i;
-    for (size_t v = 0; v < graph.values.size(); ++v) {
-      int producer = graph.values[v].producer;
-      if (producer >= 0 && !graph.ops[producer].backward && producer <= best &&
-          lastForwardUse[v] > best)
-        retention[v] = Retention::Keep;
+    for (; near != forward.end() && static_cast<double>(passed[*near]) <= goal + slack; ++near)
+      if (best < 0 || crossing[*near] < crossing[best])
+        best = *near;
+    if (best < 0) {
+      if (nearest == forward.end() ||
+          (nearest != forward.begin() && goal - static_cast<double>(passed[*(nearest - 1)]) <=
+                                             static_cast<double>(passed[*nearest]) - goal))
+        --nearest;
+      // The first op that has passed as much.
+      best = *std::lower_bound(forward.begin(), nearest, static_cast<double>(passed[*nearest]),
+                               isBefore);
     }
+    cutsBefore[best + 1] = 1;
+  }
+  for (size_t i = 0; i + 1 < cutsBefore.size(); ++i)
+    cutsBefore[i + 1] += cutsBefore[i];
+  // Kept is what is made before a cut and read behind it.
+  for (size_t v = 0; v < graph.values.size(); ++v) {
+    int producer = graph.values[v].producer, last = lastForwardUse[v];
+    if (producer >= 0 && !graph.ops[producer].backward && last > producer &&
+        cutsBefore[last] > cutsBefore[producer])
+      retention[v] = Retention::Keep;
   }
   return planOf(graph, std::move(retention));
 }

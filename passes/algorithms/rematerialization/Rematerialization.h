@@ -17,14 +17,19 @@ namespace gc {
 struct RematPlan {
   std::vector<Retention> retention; // one entry per value
   /// If set, the schedule instead of what follows from `retention`.
-  std::shared_ptr<const Schedule> explicitly;
+  std::shared_ptr<const Schedule> explicitly = nullptr;
   int64_t peak = 0;   // largest sum of live bytes, persistent ones left out
   double seconds = 0; // of the whole step
   double recomputeSeconds = 0;
+  /// Whether what runs again before an op does so in the original order, as in PlanTracker.
+  bool byMoments = false;
 };
 
 /// The order of execution that a plan means.
 Schedule scheduleOf(const StepGraph &graph, const RematPlan &plan);
+
+/// Those that no other plan beats in both peak and time, by falling peak and rising time.
+std::vector<RematPlan> paretoOf(std::vector<RematPlan> plans);
 
 /// Nothing is recomputed.
 RematPlan keepAll(const StepGraph &graph);

@@ -130,11 +130,6 @@ Schedule holdWhereItFits(const FlatGraph &graph, const Schedule &schedule,
   // read now and `needed` is the last place so far at which an op used the value; -1: none yet.
   std::vector<int> standsFor(schedule.instances());
   std::vector<int> atHand(graph.bytes.size(), -1), needed(graph.bytes.size(), -1);
-  std::vector<int> lastRead(schedule.instances(), -1);
-  for (int place = 0; place < schedule.size(); ++place)
-    for (int operand : schedule.operands(place))
-      if (operand >= 0)
-        lastRead[operand] = place;
 
   // The first place at which holding a value costs bytes that are not counted yet: the place behind
   // its last use, or that use itself where its op may have written a result over the value.
@@ -166,7 +161,7 @@ Schedule holdWhereItFits(const FlatGraph &graph, const Schedule &schedule,
     bool held = schedule.recomputed(place);
     holding.clear();
     for (size_t r = 0; r < results.size() && held; ++r)
-      if (lastRead[first + r] >= 0) {
+      if (schedule.lastRead(first + static_cast<int>(r)) >= 0) {
         held = atHand[results[r]] >= 0 && fits(results[r], place);
         if (held) {
           addLive(results[r], place, graph.bytes[results[r]]);
@@ -180,7 +175,7 @@ Schedule holdWhereItFits(const FlatGraph &graph, const Schedule &schedule,
       int value = results[r];
       standsFor[first + r] = held ? atHand[value] : first + static_cast<int>(r);
       // Nobody reads this recomputed result: the instance at hand remains the older one.
-      if (schedule.recomputed(place) && lastRead[first + r] < 0)
+      if (schedule.recomputed(place) && schedule.lastRead(first + static_cast<int>(r)) < 0)
         continue;
       atHand[value] = standsFor[first + r];
       needed[value] = std::max(needed[value], place);
