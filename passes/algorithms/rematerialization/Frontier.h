@@ -13,12 +13,12 @@ struct FrontierOptions {
   size_t exchanges = 100; // tried per rung: keep one value instead of another
   CutOptions cuts;
   // Random changes that are tried to improve a plan, for each value and at most:
-  int64_t changesPerValue = 200;
-  int64_t changesPerTarget = 20000;
+  int64_t changesPerValue = 80;
+  int64_t changesPerTarget = 6000;
   int between = 4; // plans between two targets
   // Graphs with more ops are simulated as a whole for many decisions at once only:
-  size_t simulatedOneByOne = 1000;
-  int64_t changesPerLargeTarget = 8000;
+  size_t simulatedOneByOne = 2000;
+  int64_t changesPerLargeTarget = 3000;
   size_t decisions = 100;             // from keeping everything to the smallest peak
   size_t simulatedInTrials = 30000;   // ops, to improve one plan
   size_t simulatedInAll = 10'000'000; // ops; then values are no longer freed one by one
