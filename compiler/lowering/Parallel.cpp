@@ -1,6 +1,6 @@
 //===- Parallel.cpp - Independent pieces of work on several threads -------===//
 #include "compiler/lowering/Parallel.h"
-#include "passes/algorithms/packing/ParallelTasks.h"
+#include "passes/algorithms/ParallelTasks.h"
 #include <string>
 #include <thread>
 #include <vector>

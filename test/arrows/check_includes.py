@@ -10,15 +10,15 @@ LIBRARIES = ("mlir", "llvm", "llvm-c", "mlir-c", "lld", "clang")
 # What a folder may include of ours besides itself (files, or folders that end in a slash), and whether
 # it may see MLIR and LLVM. The longest matching folder counts: a folder without a row has that of the
 # folder around it. The READMEs state the same arrows in words.
-TASKS = "passes/algorithms/packing/ParallelTasks.h"
+TASKS = "passes/algorithms/ParallelTasks.h"
 RULES = {
     "dialects": ((), True),
     "passes": (("dialects/",), True),
     "passes/analysis": (("dialects/", "passes/algorithms/"), True),
     "passes/algorithms": ((), False),
-    "passes/algorithms/packing": ((), False),
+    "passes/algorithms/packing": ((TASKS,), False),
     "passes/algorithms/ordering": (("passes/algorithms/StepGraph.h",), False),
-    "passes/algorithms/rematerialization": (("passes/algorithms/StepGraph.h",), False),
+    "passes/algorithms/rematerialization": (("passes/algorithms/StepGraph.h", TASKS), False),
 
     # The plan is the border to the runtime. Library.h is there too because the same code must size a
     # workspace when compiling and use it when running.

@@ -2,7 +2,7 @@
 #include "compiler/cpu/objectcode/LinkSharedObject.h"
 #include "compiler/lowering/MemoryFile.h"
 #include "lld/Common/Driver.h"
-#include "passes/algorithms/packing/ParallelTasks.h"
+#include "passes/algorithms/ParallelTasks.h"
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"

@@ -11,8 +11,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/algorithms/packing/CapacitySearch.h"
+#include "passes/algorithms/ParallelTasks.h"
 #include "passes/algorithms/packing/PackingSearch.h"
-#include "passes/algorithms/packing/ParallelTasks.h"
 
 #include <iterator>
 #include <optional>

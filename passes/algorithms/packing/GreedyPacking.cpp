@@ -1,7 +1,7 @@
 //===- GreedyPacking.cpp - one item after the other ----------------------===//
 
 #include "passes/algorithms/packing/GreedyPacking.h"
-#include "passes/algorithms/packing/ParallelTasks.h"
+#include "passes/algorithms/ParallelTasks.h"
 
 #include <algorithm>
 #include <atomic>

@@ -3,7 +3,7 @@
 // turned out not to be needed is kept after all.
 #include "passes/algorithms/rematerialization/Frontier.h"
 
-#include "passes/algorithms/packing/ParallelTasks.h"
+#include "passes/algorithms/ParallelTasks.h"
 #include "passes/algorithms/rematerialization/CutPlans.h"
 #include "passes/algorithms/rematerialization/ExactRemat.h"
 #include "passes/algorithms/rematerialization/LiveProfile.h"

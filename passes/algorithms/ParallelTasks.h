@@ -1,6 +1,6 @@
 //===- ParallelTasks.h - numbered tasks on a few threads ---------*- C++ -*-===//
-#ifndef GC_PASSES_ALGORITHMS_PACKING_PARALLELTASKS_H
-#define GC_PASSES_ALGORITHMS_PACKING_PARALLELTASKS_H
+#ifndef GC_PASSES_ALGORITHMS_PARALLELTASKS_H
+#define GC_PASSES_ALGORITHMS_PARALLELTASKS_H
 
 #include <algorithm>
 #include <atomic>
@@ -63,4 +63,4 @@ inline void lowerTo(std::atomic<int> &value, int candidate) {
 
 } // namespace gc
 
-#endif // GC_PASSES_ALGORITHMS_PACKING_PARALLELTASKS_H
+#endif // GC_PASSES_ALGORITHMS_PARALLELTASKS_H
