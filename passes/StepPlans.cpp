@@ -1,15 +1,22 @@
 //===- StepPlans.cpp - the plans between fast and small -------------------===//
 #include "passes/StepPlans.h"
+#include <deque>
+#include <optional>
 
 using namespace mlir;
 
 namespace gc {
 
+// The plans, once someone has asked for them; and those that were given away.
+struct StepPlans::Search {
+  std::optional<Frontier> frontier;
+  std::deque<RematPlan> given;
+};
+
 StepPlans::StepPlans(ModuleOp module, func::FuncOp train, int64_t microBatches,
                      const OpCosts &costs, const PlanMemoryOptions &memory)
-    : plans(std::make_shared<std::vector<RematPlan>>()), parts(microBatches),
-      slots(memory.inputSlots), packer(memory.packer),
-      inputBytesPerSecond(memory.inputBytesPerSecond) {
+    : search(std::make_shared<Search>()), parts(microBatches), slots(memory.inputSlots),
+      packer(memory.packer), inputBytesPerSecond(memory.inputBytesPerSecond) {
   auto seconds = [&](Operation *op) { return costs.seconds(op); };
   graph = std::make_shared<FunctionGraph>(stepGraphOf(train, seconds));
   always = persistentBytes(module, memory);
@@ -38,9 +45,9 @@ StepPlans StepPlans::withOneInputSlot() const {
 }
 
 const std::vector<RematPlan> &StepPlans::frontier() {
-  if (plans->empty())
-    *plans = gc::frontier(graph->graph);
-  return *plans;
+  if (!search->frontier)
+    search->frontier.emplace(graph->graph);
+  return search->frontier->plans();
 }
 
 int64_t StepPlans::arenaBytes(const RematPlan &plan) const {
@@ -56,7 +63,11 @@ const RematPlan *StepPlans::fastest(int64_t budget) {
   if (fits(keep))
     return &keep;
   auto plan = llvm::find_if(frontier(), fits);
-  return plan == plans->end() ? nullptr : &*plan;
+  if (plan == frontier().end())
+    return nullptr;
+  std::vector<RematPlan> better =
+      search->frontier->plansFor(budget - always, plan->recomputeSeconds);
+  return &search->given.emplace_back(*llvm::find_if(better, fits));
 }
 
 const RematPlan &StepPlans::smallest() {
@@ -64,7 +75,7 @@ const RematPlan &StepPlans::smallest() {
   // it. A plan whose live bytes alone exceed the best arena so far cannot be better.
   const RematPlan *best = &frontier().back();
   int64_t bytes = arenaBytes(*best);
-  for (const RematPlan &plan : llvm::reverse(*plans)) {
+  for (const RematPlan &plan : llvm::reverse(frontier())) {
     if (always + plan.peak >= bytes)
       break;
     if (int64_t own = arenaBytes(plan); own < bytes) {

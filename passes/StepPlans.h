@@ -31,7 +31,8 @@ public:
   /// Bytes that are there throughout: variables, input slots, what libraries need.
   int64_t persistent() const { return always; }
 
-  /// Fastest first, smallest last; the first recomputes nothing. Searched for when first asked.
+  /// Fastest first, smallest last; the first recomputes nothing. Searched for when first asked, and
+  /// not yet improved for any budget.
   const std::vector<RematPlan> &frontier();
   const RematPlan &keepEverything() const { return keep; }
 
@@ -60,7 +61,8 @@ public:
 
 private:
   std::shared_ptr<FunctionGraph> graph;
-  std::shared_ptr<std::vector<RematPlan>> plans; // also those of withOneInputSlot()
+  struct Search;
+  std::shared_ptr<Search> search; // also that of withOneInputSlot()
   int64_t parts;
   int slots;
   int64_t always = 0;

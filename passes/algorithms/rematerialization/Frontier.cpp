@@ -18,21 +18,34 @@
 namespace gc {
 namespace {
 
+const RematPlan *fastest(const std::vector<RematPlan> &plans, int64_t target) {
+  const RematPlan *best = nullptr;
+  for (const RematPlan &plan : plans)
+    if (plan.peak <= target && (!best || plan.seconds < best->seconds))
+      best = &plan;
+  return best;
+}
+
+// Small values (statistics and the like) are always kept: dropping their few bytes helps nobody.
+std::vector<int> decidableValues(const StepGraph &graph) {
+  int64_t total = 0;
+  for (int value : savedValues(graph))
+    total += graph.values[value].bytes;
+  std::vector<int> decidable;
+  for (size_t v = 0; v < graph.values.size(); ++v)
+    if (canDrop(graph, static_cast<int>(v)) && graph.values[v].bytes * 4096 >= total)
+      decidable.push_back(static_cast<int>(v));
+  return decidable;
+}
+
 class Search {
 public:
-  Search(const StepGraph &graph, const FrontierOptions &options)
-      : graph(graph), options(options), scheduler(graph), saved(savedValues(graph)),
-        isSaved(graph.values.size(), 0), trials(options.exchanges) {
-    int64_t total = 0;
-    for (int value : saved) {
-      total += graph.values[value].bytes;
+  Search(const StepGraph &graph, const FrontierOptions &options, const std::vector<RematPlan> &cuts)
+      : graph(graph), options(options), cuts(cuts), scheduler(graph), saved(savedValues(graph)),
+        decidable(decidableValues(graph)), isSaved(graph.values.size(), 0),
+        trials(options.exchanges) {
+    for (int value : saved)
       isSaved[value] = 1;
-    }
-    // Small values (statistics and the like) are always kept: dropping their few bytes helps
-    // nobody.
-    for (size_t v = 0; v < graph.values.size(); ++v)
-      if (canDrop(graph, static_cast<int>(v)) && graph.values[v].bytes * 4096 >= total)
-        decidable.push_back(static_cast<int>(v));
     for (size_t v = 0; v < graph.values.size(); ++v) {
       secondsToFree.push_back(graph.values[v].producer < 0 ? 0 : ownSeconds(static_cast<int>(v)));
       droppable.push_back(canDrop(graph, static_cast<int>(v)));
@@ -51,7 +64,6 @@ public:
     if (top <= peakLowerBound(graph) || decidable.empty())
       return paretoOf(std::move(found));
     std::vector<RematPlan> starts = checkpointPlans();
-    std::vector<RematPlan> cuts = cutPlans(graph, options.cuts);
     if (isLarge)
       for (const RematPlan &plan : cuts) {
         starts.push_back(plan);
@@ -97,8 +109,6 @@ public:
       }
     if (!isLarge)
       found.insert(found.end(), cuts.begin(), cuts.end());
-    found = paretoOf(std::move(found));
-    anneal(targetOf, cuts);
     return paretoOf(std::move(found));
   }
 
@@ -176,54 +186,6 @@ private:
     lives.analyse(scheduler.flat(), *held);
     found.push_back(
         {current.retention, held, lives.peak(), lives.seconds(), lives.recomputeSeconds()});
-  }
-
-  // Improves the best plan of each target by random changes, and makes of it plans for the targets
-  // up to the next. Each target begins with what was found before, so that all can be worked on at
-  // the same time.
-  template <typename TargetOf> void anneal(TargetOf targetOf, const std::vector<RematPlan> &cuts) {
-    auto count = static_cast<int64_t>(decidable.size());
-    int64_t changes = std::min(count * std::min(options.changesPerValue, 4 * count),
-                               isLarge ? options.changesPerLargeTarget : options.changesPerTarget);
-    std::vector<std::vector<RematPlan>> better(options.rungs);
-    runTasks(options.rungs, usableThreads(), [&](int task) {
-      int rung = options.rungs - task;
-      int64_t target = targetOf(rung), above = targetOf(rung - 1);
-      const RematPlan *best = fastest(found, target);
-      // Where nothing can be gained, nothing is tried.
-      constexpr double slack = 0.0002;
-      if (!best ||
-          best->recomputeSeconds <= recomputeLowerBound(graph, target) + slack * best->seconds)
-        return;
-      PlanImprover improver(graph, decidable);
-      for (const RematPlan *start : {best, fastest(cuts, target)}) {
-        if (!start)
-          continue;
-        improver.begin(start->retention);
-        improver.fill(target);
-        improver.anneal(target, changes);
-        for (int part = 0; part < options.between; ++part) {
-          improver.fill(target + (above - target) * part / options.between);
-          if (std::optional<RematPlan> plan = improver.plan())
-            better[task].push_back(std::move(*plan));
-        }
-      }
-    });
-    for (std::vector<RematPlan> &plans : better)
-      for (RematPlan &plan : plans)
-        found.push_back(std::move(plan));
-  }
-
-  static int usableThreads() {
-    return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 8u));
-  }
-
-  static const RematPlan *fastest(const std::vector<RematPlan> &plans, int64_t target) {
-    const RematPlan *best = nullptr;
-    for (const RematPlan &plan : plans)
-      if (plan.peak <= target && (!best || plan.seconds < best->seconds))
-        best = &plan;
-    return best;
   }
 
   //===--- freeing ---===//
@@ -555,6 +517,7 @@ private:
 
   const StepGraph &graph;
   const FrontierOptions &options;
+  const std::vector<RematPlan> &cuts;
   Scheduler scheduler;
   Lives lives;
   std::vector<int> saved, decidable;
@@ -611,15 +574,79 @@ static std::vector<RematPlan> exactPlans(const StepGraph &graph, const FrontierO
   return plans;
 }
 
-std::vector<RematPlan> frontier(const StepGraph &graph, const FrontierOptions &options) {
-  std::vector<RematPlan> plans;
-  bool complete = false;
+Frontier::Frontier(const StepGraph &graph, const FrontierOptions &options)
+    : graph(graph), options(options), decidable(decidableValues(graph)) {
   if (canSolveExactly(graph) && options.exactStates > 0)
-    plans = exactPlans(graph, options, complete);
-  if (!complete)
-    for (RematPlan &plan : Search(graph, options).run())
-      plans.push_back(std::move(plan));
-  return paretoOf(std::move(plans));
+    base = exactPlans(graph, options, isOptimal);
+  if (!isOptimal) {
+    cuts = cutPlans(graph, options.cuts);
+    for (RematPlan &plan : Search(graph, options, cuts).run())
+      base.push_back(std::move(plan));
+  }
+  base = paretoOf(std::move(base));
+  // From target to target bytes fall by the same ratio.
+  auto top = static_cast<double>(base.front().peak), floor = static_cast<double>(base.back().peak);
+  for (int rung = 0; rung <= options.rungs; ++rung)
+    targets.push_back(static_cast<int64_t>(
+        top * std::pow(floor / top, static_cast<double>(rung) / options.rungs)));
+  improved.resize(targets.size());
+}
+
+std::vector<RematPlan> Frontier::plansFor(int64_t room, double recomputeSeconds) {
+  std::vector<int> missing;
+  std::vector<RematPlan> plans = base;
+  auto rungs = static_cast<int>(targets.size());
+  for (int rung = 1; rung < rungs && !isOptimal; ++rung)
+    if (room > lowestOf(rung) && !improved[rung] &&
+        recomputeLowerBound(graph, targets[rung - 1]) <= recomputeSeconds)
+      missing.push_back(rung);
+  int threads = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 8u));
+  runTasks(static_cast<int>(missing.size()), threads,
+           [&](int task) { improved[missing[task]] = improve(missing[task]); });
+  for (int rung = 1; rung < rungs; ++rung)
+    if (room > lowestOf(rung) && improved[rung])
+      plans.insert(plans.end(), improved[rung]->begin(), improved[rung]->end());
+  std::stable_sort(plans.begin(), plans.end(), [](const RematPlan &a, const RematPlan &b) {
+    return a.seconds != b.seconds ? a.seconds < b.seconds : a.peak < b.peak;
+  });
+  return plans;
+}
+
+// Plans of a rung are larger than this.
+int64_t Frontier::lowestOf(int rung) const {
+  return rung + 1 < static_cast<int>(targets.size()) ? targets[rung + 1] : 0;
+}
+
+// Improves the best plan of the rung's target by random changes, and makes of it plans for the
+// targets up to the next rung's.
+std::vector<RematPlan> Frontier::improve(int rung) const {
+  int64_t target = targets[rung], above = targets[rung - 1];
+  auto count = static_cast<int64_t>(decidable.size());
+  bool isLarge = graph.ops.size() > options.simulatedOneByOne;
+  int64_t changes = std::min(count * std::min(options.changesPerValue, 4 * count),
+                             isLarge ? options.changesPerLargeTarget : options.changesPerTarget);
+  std::vector<RematPlan> plans;
+  PlanImprover improver(graph, decidable);
+  for (const RematPlan *start : {fastest(base, target), fastest(cuts, target)}) {
+    if (!start)
+      continue;
+    improver.begin(start->retention);
+    improver.fill(target);
+    improver.anneal(target, changes);
+    for (int part = 0; part < options.between; ++part) {
+      improver.fill(target + (above - target) * part / options.between);
+      if (std::optional<RematPlan> plan = improver.plan();
+          plan && plan->peak <= above && plan->peak > lowestOf(rung))
+        plans.push_back(std::move(*plan));
+    }
+  }
+  return plans;
+}
+
+std::vector<RematPlan> frontier(const StepGraph &graph, const FrontierOptions &options) {
+  constexpr auto anyRoom = std::numeric_limits<int64_t>::max();
+  constexpr auto anySeconds = std::numeric_limits<double>::max();
+  return paretoOf(Frontier(graph, options).plansFor(anyRoom, anySeconds));
 }
 
 } // namespace gc
