@@ -13,18 +13,6 @@ namespace {
 using namespace gc;
 using namespace gc::test;
 
-GraphTraits traitsOf(std::mt19937 &random) {
-  GraphTraits traits;
-  traits.mostForward = 30;
-  traits.workspaces = random() % 2;
-  traits.severalResults = random() % 2;
-  traits.unrepeatable = random() % 2;
-  traits.kept = random() % 2;
-  traits.updates = random() % 2;
-  traits.inPlace = random() % 2;
-  return traits;
-}
-
 std::vector<int> droppable(const StepGraph &graph) {
   std::vector<int> values;
   for (size_t v = 0; v < graph.values.size(); ++v)
@@ -46,7 +34,7 @@ void expectTracked(const StepGraph &graph, const PlanTracker &tracker) {
 TEST(PlanTracker, FollowsEveryChange) {
   std::mt19937 random(1);
   for (int i = 0; i < 2000 && !HasFailure(); ++i) {
-    StepGraph graph = randomStepGraph(random, traitsOf(random));
+    StepGraph graph = randomStepGraph(random, randomTraits(random, 30));
     std::vector<int> values = droppable(graph);
     if (values.empty())
       continue;
@@ -77,7 +65,7 @@ TEST(PlanImprover, FitsItsTargetAndRepeats) {
   std::mt19937 random(2);
   int fitted = 0;
   for (int i = 0; i < 60 && !HasFailure(); ++i) {
-    StepGraph graph = randomStepGraph(random, traitsOf(random));
+    StepGraph graph = randomStepGraph(random, randomTraits(random, 30));
     std::vector<int> values = droppable(graph);
     if (values.empty())
       continue;
@@ -85,8 +73,7 @@ TEST(PlanImprover, FitsItsTargetAndRepeats) {
     int64_t target = all.peak - all.peak / 5;
     auto improved = [&] {
       PlanImprover improver(graph, values);
-      improver.begin(all.retention);
-      improver.lower(target);
+      improver.begin(dropAll(graph).retention);
       improver.fill(target);
       improver.anneal(target, 500);
       return improver.plan();

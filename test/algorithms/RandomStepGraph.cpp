@@ -153,6 +153,20 @@ private:
 
 } // namespace
 
+GraphTraits randomTraits(std::mt19937 &random, int mostForward) {
+  GraphTraits traits;
+  traits.mostForward = mostForward;
+  traits.mostBytes = random() % 4 ? 1024 : 1'000'000;
+  traits.aligned = random() % 2;
+  traits.workspaces = random() % 2;
+  traits.severalResults = random() % 2;
+  traits.unrepeatable = random() % 2;
+  traits.kept = random() % 2;
+  traits.updates = random() % 2;
+  traits.inPlace = random() % 2;
+  return traits;
+}
+
 StepGraph randomStepGraph(std::mt19937 &random, const GraphTraits &traits) {
   return RandomStep(random, traits).make();
 }

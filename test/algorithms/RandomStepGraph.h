@@ -38,6 +38,9 @@ struct GraphTraits {
   bool inPlace = true;
 };
 
+/// Any mixture of traits.
+GraphTraits randomTraits(std::mt19937 &random, int mostForward);
+
 /// A branching forward part and a backward part that reads it in reverse. Seconds are multiples of
 /// 1/8, so that sums are exact.
 StepGraph randomStepGraph(std::mt19937 &random, const GraphTraits &traits);

@@ -15,20 +15,6 @@ namespace {
 using namespace gc;
 using namespace gc::test;
 
-GraphTraits randomTraits(std::mt19937 &random, int mostForward) {
-  GraphTraits traits;
-  traits.mostForward = mostForward;
-  traits.mostBytes = random() % 4 ? 1024 : 1'000'000;
-  traits.aligned = random() % 2;
-  traits.workspaces = random() % 2;
-  traits.severalResults = random() % 2;
-  traits.unrepeatable = random() % 2;
-  traits.kept = random() % 2;
-  traits.updates = random() % 2;
-  traits.inPlace = random() % 2;
-  return traits;
-}
-
 std::vector<Retention> randomRetention(const StepGraph &graph, std::mt19937 &random) {
   std::vector<Retention> retention(graph.values.size(), Retention::Keep);
   for (size_t v = 0; v < graph.values.size(); ++v)

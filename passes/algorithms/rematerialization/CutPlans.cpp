@@ -3,7 +3,6 @@
 #include "passes/algorithms/rematerialization/RecomputeCut.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace gc {
 namespace {
@@ -19,11 +18,10 @@ struct Gap {
 class CutSearch {
 public:
   CutSearch(const StepGraph &graph, const CutOptions &options)
-      : graph(graph), options(options), scheduler(graph), cut(graph) {
-    while (firstBackward < static_cast<int>(graph.ops.size()) && !graph.ops[firstBackward].backward)
-      ++firstBackward;
-    for (int value : savedValues(graph))
-      savedBytes += graph.values[value].bytes;
+      : graph(graph), options(options), scheduler(graph), cut(graph),
+        firstBackward(firstBackwardOp(graph)), isDecidable(graph.values.size(), 0) {
+    for (int value : decidableValues(graph))
+      isDecidable[value] = 1;
   }
 
   std::vector<RematPlan> run() {
@@ -49,8 +47,7 @@ private:
     std::vector<Gap> gaps = gapsOf(schedule);
     std::vector<char> isFree(graph.values.size(), 0); // to keep, because small or a checkpoint
     for (size_t v = 0; v < graph.values.size(); ++v)
-      isFree[v] = graph.values[v].bytes * 4096 < savedBytes ||
-                  (keepsItsOwn && retention[v] == Retention::Keep);
+      isFree[v] = !isDecidable[v] || (keepsItsOwn && retention[v] == Retention::Keep);
     std::vector<std::pair<int, double>> weights{{firstBackward, 1.}}; // of moments
     std::vector<double> prices(graph.values.size(), 0);
     double price = pricePerByte;
@@ -138,8 +135,8 @@ private:
   Scheduler scheduler;
   RecomputeCut cut;
   Lives lives;
-  int firstBackward = 0;
-  int64_t savedBytes = 0;
+  int firstBackward;
+  std::vector<char> isDecidable;
   double pricePerByte = 0;
   std::vector<RematPlan> found;
 };

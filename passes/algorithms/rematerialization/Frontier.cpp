@@ -1,6 +1,7 @@
-// The search behind frontier(): from keeping everything downwards, rung by rung. At each rung the
-// decision that frees most per second is taken, found by simulating the whole schedule; then what
-// turned out not to be needed is kept after all.
+// The first plans come from a greedy search: from keeping everything downwards, rung by rung. At
+// each rung the decision that frees most per second is taken, found by simulating the whole
+// schedule; then what turned out not to be needed is kept after all. Beside them are plans from
+// minimum cuts. Those near a budget are improved when someone asks for it.
 #include "passes/algorithms/rematerialization/Frontier.h"
 
 #include "passes/algorithms/ParallelTasks.h"
@@ -24,18 +25,6 @@ const RematPlan *fastest(const std::vector<RematPlan> &plans, int64_t target) {
     if (plan.peak <= target && (!best || plan.seconds < best->seconds))
       best = &plan;
   return best;
-}
-
-// Small values (statistics and the like) are always kept: dropping their few bytes helps nobody.
-std::vector<int> decidableValues(const StepGraph &graph) {
-  int64_t total = 0;
-  for (int value : savedValues(graph))
-    total += graph.values[value].bytes;
-  std::vector<int> decidable;
-  for (size_t v = 0; v < graph.values.size(); ++v)
-    if (canDrop(graph, static_cast<int>(v)) && graph.values[v].bytes * 4096 >= total)
-      decidable.push_back(static_cast<int>(v));
-  return decidable;
 }
 
 class Search {
@@ -584,6 +573,8 @@ Frontier::Frontier(const StepGraph &graph, const FrontierOptions &options)
       base.push_back(std::move(plan));
   }
   base = paretoOf(std::move(base));
+  if (base.size() < 2)
+    return; // there is nothing between the largest peak and the smallest
   // From target to target bytes fall by the same ratio.
   auto top = static_cast<double>(base.front().peak), floor = static_cast<double>(base.back().peak);
   for (int rung = 0; rung <= options.rungs; ++rung)
@@ -622,9 +613,8 @@ int64_t Frontier::lowestOf(int rung) const {
 std::vector<RematPlan> Frontier::improve(int rung) const {
   int64_t target = targets[rung], above = targets[rung - 1];
   auto count = static_cast<int64_t>(decidable.size());
-  bool isLarge = graph.ops.size() > options.simulatedOneByOne;
-  int64_t changes = std::min(count * std::min(options.changesPerValue, 4 * count),
-                             isLarge ? options.changesPerLargeTarget : options.changesPerTarget);
+  int64_t changes =
+      std::min(count * std::min(options.changesPerValue, 4 * count), options.changesPerTarget);
   std::vector<RematPlan> plans;
   PlanImprover improver(graph, decidable);
   for (const RematPlan *start : {fastest(base, target), fastest(cuts, target)}) {

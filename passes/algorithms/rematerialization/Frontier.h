@@ -3,7 +3,6 @@
 #define GC_PASSES_ALGORITHMS_REMATERIALIZATION_FRONTIER_H
 
 #include "passes/algorithms/rematerialization/CutPlans.h"
-#include "passes/algorithms/rematerialization/Rematerialization.h"
 
 namespace gc {
 
@@ -18,7 +17,6 @@ struct FrontierOptions {
   int between = 4; // plans between two targets
   // Graphs with more ops are simulated as a whole for many decisions at once only:
   size_t simulatedOneByOne = 2000;
-  int64_t changesPerLargeTarget = 20000;
   size_t decisions = 100;             // from keeping everything to the smallest peak
   size_t simulatedInTrials = 30000;   // ops, to improve one plan
   size_t simulatedInAll = 10'000'000; // ops; then values are no longer freed one by one

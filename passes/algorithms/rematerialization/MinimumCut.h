@@ -19,7 +19,6 @@ public:
   /// Returns the edge's number.
   int addEdge(int from, int to, int64_t capacity = 0);
   void setCapacity(int edge, int64_t value) { given[edge] = value; }
-  int64_t capacity(int edge) const { return given[edge]; }
 
   /// The capacity of the cut: the largest flow from `source` to `sink`.
   int64_t solve(int source, int sink);

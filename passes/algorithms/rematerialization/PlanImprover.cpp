@@ -1,7 +1,6 @@
 #include "passes/algorithms/rematerialization/PlanImprover.h"
 
 #include <algorithm>
-#include <queue>
 
 namespace gc {
 
@@ -42,47 +41,6 @@ std::optional<RematPlan> PlanImprover::plan() const {
 double PlanImprover::secondsPerByte(int value) const {
   return graph.ops[graph.values[value].producer].seconds /
          static_cast<double>(graph.values[value].bytes + 1);
-}
-
-void PlanImprover::lower(int64_t target) {
-  // What dropping a value costs changes with every decision: the first of the queue is tried, and
-  // goes back with what it costs now unless it is still the cheapest.
-  using Entry = std::pair<double, int>; // seconds per byte, and the value
-  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
-  std::vector<Entry> notHere; // does not wait at the present peak
-  for (int value : decidable)
-    if (tracker->retention()[value] == Retention::Keep)
-      queue.push({secondsPerByte(value), value});
-  int moment = -1;
-  while (tracker->peak() > target) {
-    if (tracker->peakMoment() != moment) {
-      moment = tracker->peakMoment();
-      for (const Entry &entry : notHere)
-        queue.push(entry);
-      notHere.clear();
-    }
-    if (queue.empty())
-      return;
-    Entry entry = queue.top();
-    queue.pop();
-    int value = entry.second;
-    if (!tracker->waitsAt(value, moment)) {
-      notHere.push_back(entry);
-      continue;
-    }
-    tracker->mark();
-    double before = tracker->recomputeSeconds();
-    tracker->decide(value, Retention::Drop);
-    tracker->settle();
-    double ratio =
-        (tracker->recomputeSeconds() - before) / static_cast<double>(graph.values[value].bytes + 1);
-    if (!tracker->valid()) {
-      tracker->undo(); // it cannot be made again in time
-    } else if (!queue.empty() && ratio > queue.top().first * 1.0001) {
-      tracker->undo();
-      queue.push({ratio, value});
-    }
-  }
 }
 
 void PlanImprover::fill(int64_t target) {

@@ -1,4 +1,4 @@
-// A plan that is brought below a target, and made faster there.
+// A plan that is made faster within a target.
 #ifndef GC_PASSES_ALGORITHMS_REMATERIALIZATION_PLANIMPROVER_H
 #define GC_PASSES_ALGORITHMS_REMATERIALIZATION_PLANIMPROVER_H
 
@@ -17,9 +17,6 @@ public:
 
   /// Begins with these decisions; values that are not decidable stay as if nothing was recomputed.
   void begin(const std::vector<Retention> &retention);
-  /// Drops values that wait at the peak, those first that cost the fewest seconds per byte, until
-  /// the plan fits the target or none is left.
-  void lower(int64_t target);
   /// Keeps values where they fit into the target, those first that save most seconds per byte.
   void fill(int64_t target);
   /// Changes decisions at random, so many times, and stays with what makes the plan faster within

@@ -6,13 +6,12 @@
 namespace gc {
 
 PlanTracker::PlanTracker(const StepGraph &graph, const std::vector<Retention> &retention)
-    : graph(graph), flat(graph), places(static_cast<int>(graph.ops.size())), decisions(retention),
+    : graph(graph), flat(graph), places(static_cast<int>(graph.ops.size())),
+      firstBackward(firstBackwardOp(graph)), decisions(retention),
       forwardReaders(graph.values.size()), backwardReaders(graph.values.size()),
       deadline(places, std::numeric_limits<int>::max()), moments(places), runs(places),
       lives(graph.values.size()), group(places, 0), lastInGroup(graph.values.size(), never),
       isOpenOp(places, 0), isOpenValue(graph.values.size(), 0), isOpenGroup(places, 0) {
-  while (firstBackward < places && !graph.ops[firstBackward].backward)
-    ++firstBackward;
   std::vector<int> changedAt(graph.values.size(), std::numeric_limits<int>::max());
   for (int i = places - 1; i >= 0; --i)
     for (int value : graph.ops[i].changes)
@@ -78,13 +77,6 @@ int PlanTracker::firstNeed(int value) const {
       if (!moments[reader].empty() && (first == never || moments[reader].front() < first))
         first = moments[reader].front();
   return first;
-}
-
-bool PlanTracker::waitsAt(int value, int at) const {
-  int lastForward =
-      forwardReaders[value].empty() ? graph.values[value].producer : forwardReaders[value].back();
-  int first = firstNeed(value);
-  return lastForward < at && (first == never || at < first);
 }
 
 // When the op must run again, for all of its results that are not kept.

@@ -32,10 +32,6 @@ public:
   void undo();
 
   int64_t peak() const { return std::max(atEnd, profile->mostOfAll()); }
-  int peakMoment() const { return profile->whereMost(); }
-  /// Whether dropping the kept value would free its bytes at the moment: it is not needed for
-  /// forward any more, and not yet for backward.
-  bool waitsAt(int value, int moment) const;
   double recomputeSeconds() const { return again; }
   /// False if an op would run again after one of its variables has changed.
   bool valid() const { return late == 0; }
@@ -83,7 +79,7 @@ private:
   const StepGraph &graph;
   FlatGraph flat;
   int places; // moments
-  int firstBackward = 0;
+  int firstBackward;
   std::vector<Retention> decisions; // of each value; what cannot be dropped is kept
   // Ops that read each value: before the first backward op, and from it on.
   std::vector<std::vector<int>> forwardReaders, backwardReaders;

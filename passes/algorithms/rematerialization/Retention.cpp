@@ -23,6 +23,23 @@ std::vector<int> savedValues(const StepGraph &graph) {
   return saved;
 }
 
+std::vector<int> decidableValues(const StepGraph &graph) {
+  int64_t total = 0;
+  for (int value : savedValues(graph))
+    total += graph.values[value].bytes;
+  std::vector<int> decidable;
+  for (size_t v = 0; v < graph.values.size(); ++v)
+    if (canDrop(graph, static_cast<int>(v)) && graph.values[v].bytes * 4096 >= total)
+      decidable.push_back(static_cast<int>(v));
+  return decidable;
+}
+
+int firstBackwardOp(const StepGraph &graph) {
+  auto first = std::find_if(graph.ops.begin(), graph.ops.end(),
+                            [](const StepOp &op) { return op.backward; });
+  return static_cast<int>(first - graph.ops.begin());
+}
+
 std::vector<Retention> retainSaved(const StepGraph &graph) {
   std::vector<Retention> retention(graph.values.size(), Retention::Keep);
   for (size_t v = 0; v < graph.values.size(); ++v)

@@ -19,6 +19,13 @@ bool canDrop(const StepGraph &graph, int value);
 /// is recomputed.
 std::vector<int> savedValues(const StepGraph &graph);
 
+/// Values that may be dropped and are worth it. Small ones (statistics and the like) are always
+/// kept: dropping their few bytes helps nobody.
+std::vector<int> decidableValues(const StepGraph &graph);
+
+/// The number of ops, where there is none.
+int firstBackwardOp(const StepGraph &graph);
+
 /// Saved values kept, all others left to die in forward: nothing is recomputed.
 std::vector<Retention> retainSaved(const StepGraph &graph);
 
