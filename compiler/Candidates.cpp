@@ -3,6 +3,7 @@
 #include "compiler/Costs.h"
 #include "compiler/DiagnosticLog.h"
 #include "compiler/Pipeline.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Accumulate.h"
 #include "passes/BatchSplit.h"
@@ -58,7 +59,8 @@ bool Candidates::addModule(int64_t parts, bool lean) {
   PassManager passes(module->getContext());
   buildTrainPipeline(
       passes, own, [&](MLIRContext *) { return target; }, lean);
-  if (failed(passes.run(*module)))
+  passes.enableVerifier(false); // once, at the end: it takes as long as the passes
+  if (failed(passes.run(*module)) || failed(verify(*module)))
     return false;
   FailureOr<func::FuncOp> train = findList(*module, kMicroBatchList, "--gc-autodiff");
   if (failed(train))

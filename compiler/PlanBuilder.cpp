@@ -20,7 +20,7 @@ class Builder {
 public:
   Builder(const StepCandidate &step, const MemoryPlan &memory, const CompileOptions &options,
           Target &target, nlohmann::json &report)
-      : module(step.module), lean(step.lean), memory(memory), options(options), target(target),
+      : module(step.module), symbols(module), lean(step.lean), memory(memory), options(options), target(target),
         report(report) {}
 
   FailureOr<std::vector<uint8_t>> run() {
@@ -91,7 +91,7 @@ private:
     case StorageKind::Metric:
       return plan::BufferKind_Metric;
     }
-    Operation *variable = SymbolTable::lookupSymbolIn(module, buffer.name);
+    Operation *variable = symbols.lookup(buffer.name);
     auto state = dyn_cast<StateOp>(variable);
     if (!state)
       return plan::BufferKind_Parameter;
@@ -393,6 +393,7 @@ private:
   }
 
   ModuleOp module;
+  SymbolTable symbols;
   bool lean;
   const MemoryPlan &memory;
   const CompileOptions &options;

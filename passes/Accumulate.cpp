@@ -24,6 +24,7 @@
 #include "passes/BatchSplit.h"
 #include "passes/ModelFunction.h"
 #include "passes/Passes.h"
+#include "passes/StateVariables.h"
 
 namespace gc {
 #define GEN_PASS_DEF_ACCUMULATEPASS
@@ -38,7 +39,8 @@ namespace {
 class Accumulation {
 public:
   Accumulation(ModuleOp module, func::FuncOp train, int64_t microBatches)
-      : module(module), train(train), microBatches(microBatches), builder(module.getContext()) {}
+      : module(module), variables(module), train(train), microBatches(microBatches),
+        builder(module.getContext()) {}
 
   LogicalResult build() {
     SmallVector<UpdateOpInterface> updates(train.getOps<UpdateOpInterface>());
@@ -72,27 +74,13 @@ private:
 
   FailureOr<FlatSymbolRefAttr> addAccumulator(Location loc, StringRef name, RankedTensorType type,
                                               double value = 0) {
-    if (failed(requireFreeName(module, name)))
+    if (failed(variables.add(loc, name, StateRole::Accumulator, type, value)))
       return failure();
-    Operation *last = nullptr;
-    for (Operation &op : *module.getBody())
-      if (isa<ParameterOp, StateOp>(op))
-        last = &op;
-    OpBuilder::InsertionGuard guard(builder);
-    if (last)
-      builder.setInsertionPointAfter(last);
-    else
-      builder.setInsertionPointToStart(module.getBody());
-    auto init = InitAttr::get(module.getContext(), InitKind::Constant,
-                              builder.getDenseF64ArrayAttr({value}));
-    StateOp::create(builder, loc, builder.getStringAttr(name),
-                    StateRoleAttr::get(module.getContext(), StateRole::Accumulator),
-                    TypeAttr::get(type), init);
     return symbol(name);
   }
 
   LogicalResult createStep() {
-    if (failed(requireFreeName(module, "step")))
+    if (failed(requireFreeName(SymbolTable(module), "step")))
       return failure();
     builder.setInsertionPointAfter(train);
     step = func::FuncOp::create(builder, train.getLoc(), "step", builder.getFunctionType({}, {}));
@@ -220,6 +208,7 @@ private:
   }
 
   ModuleOp module;
+  StateVariables variables;
   func::FuncOp train, step;
   int64_t microBatches;
   OpBuilder builder;

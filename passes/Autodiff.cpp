@@ -39,7 +39,7 @@ namespace {
 class Backward {
 public:
   Backward(ModuleOp module, func::FuncOp function, Value loss)
-      : module(module), function(function), loss(loss),
+      : module(module), symbols(module), function(function), loss(loss),
         builder(function.getBody().front().getTerminator()) {}
 
   LogicalResult build() {
@@ -94,7 +94,7 @@ private:
   LogicalResult findVarying() {
     for (Operation &op : function.getBody().front()) {
       if (auto read = dyn_cast<ReadOp>(op)) {
-        if (auto parameter = module.lookupSymbol<ParameterOp>(read.getVariableAttr())) {
+        if (auto parameter = symbols.lookup<ParameterOp>(read.getVariableAttr().getAttr())) {
           varying.insert(read.getValue());
           parameters[parameter.getSymNameAttr()].values.push_back(read.getValue());
         }
@@ -197,7 +197,7 @@ private:
       if (!read || !varying.contains(operand))
         continue;
       auto name = read.getVariableAttr().getAttr();
-      if (--parameters[name].uses == 0 && failed(finish(module.lookupSymbol<ParameterOp>(name))))
+      if (--parameters[name].uses == 0 && failed(finish(symbols.lookup<ParameterOp>(name))))
         return failure();
     }
     return success();
@@ -221,6 +221,7 @@ private:
   }
 
   ModuleOp module;
+  SymbolTable symbols;
   func::FuncOp function;
   Value loss;
   OpBuilder builder;
@@ -241,7 +242,7 @@ struct AutodiffPass : impl::AutodiffPassBase<AutodiffPass> {
 
 LogicalResult autodiff(ModuleOp module) {
   FailureOr<func::FuncOp> model = findModel(module);
-  if (failed(model) || failed(requireFreeName(module, "train")))
+  if (failed(model) || failed(requireFreeName(SymbolTable(module), "train")))
     return failure();
   Value loss = findLoss(*model);
   auto type = dyn_cast<RankedTensorType>(loss.getType());

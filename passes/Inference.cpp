@@ -41,7 +41,7 @@ struct InferencePass : impl::InferencePassBase<InferencePass> {
 
 LogicalResult addInference(ModuleOp module) {
   FailureOr<func::FuncOp> model = findModel(module);
-  if (failed(model) || failed(requireFreeName(module, "evaluate")))
+  if (failed(model) || failed(requireFreeName(SymbolTable(module), "evaluate")))
     return failure();
   func::FuncOp evaluate = model->clone();
   evaluate.setSymName("evaluate");

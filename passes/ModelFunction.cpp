@@ -64,8 +64,8 @@ FailureOr<BatchReduction> reductionOf(StringRef output, Value value) {
             "return what a metric computes, such as gc.accuracy";
 }
 
-LogicalResult requireFreeName(ModuleOp module, StringRef name) {
-  if (Operation *taken = module.lookupSymbol(name))
+LogicalResult requireFreeName(const SymbolTable &symbols, StringRef name) {
+  if (Operation *taken = symbols.lookup(name))
     return taken->emitOpError("takes the name '") << name << "' that this pass needs; rename it";
   return success();
 }

@@ -45,8 +45,8 @@ mlir::Value findLoss(mlir::func::FuncOp function);
 /// number is what the op says that computes it. An error at an op that does not say it.
 llvm::FailureOr<BatchReduction> reductionOf(llvm::StringRef output, mlir::Value value);
 
-/// Fails, with an error at the symbol, where `name` is taken in `module`.
-llvm::LogicalResult requireFreeName(mlir::ModuleOp module, llvm::StringRef name);
+/// Fails, with an error at the symbol, where `name` is taken.
+llvm::LogicalResult requireFreeName(const mlir::SymbolTable &symbols, llvm::StringRef name);
 
 } // namespace gc
 

@@ -18,6 +18,7 @@
 #include "passes/Optimizer.h"
 #include "passes/ModelFunction.h"
 #include "passes/Passes.h"
+#include "passes/StateVariables.h"
 #include "passes/analysis/Dependence.h"
 
 namespace gc {
@@ -35,7 +36,7 @@ class Updates {
 public:
   Updates(ModuleOp module, func::FuncOp train, const OptimizerSettings &settings,
           bool keepGradients)
-      : module(module), train(train), settings(settings.withDefaults()),
+      : module(module), variables(module), train(train), settings(settings.withDefaults()),
         keepGradients(keepGradients), builder(module.getContext()) {}
 
   LogicalResult build() {
@@ -71,27 +72,6 @@ private:
   }
   FloatAttr f32(double value) { return builder.getF32FloatAttr(static_cast<float>(value)); }
 
-  // Adds a state variable below the variables that are there.
-  FailureOr<StateOp> addState(Location loc, const Twine &name, StateRole role,
-                              RankedTensorType type) {
-    std::string text = name.str();
-    if (failed(requireFreeName(module, text)))
-      return failure();
-    Operation *last = nullptr;
-    for (Operation &op : *module.getBody())
-      if (isa<ParameterOp, StateOp>(op))
-        last = &op;
-    if (last)
-      builder.setInsertionPointAfter(last);
-    else
-      builder.setInsertionPointToStart(module.getBody());
-    auto init =
-        InitAttr::get(module.getContext(), InitKind::Constant, builder.getDenseF64ArrayAttr({0.0}));
-    return StateOp::create(builder, loc, builder.getStringAttr(text),
-                           StateRoleAttr::get(module.getContext(), role), TypeAttr::get(type),
-                           init);
-  }
-
   LogicalResult findGenerator() {
     for (auto state : module.getOps<StateOp>()) {
       if (state.getRole() != StateRole::Generator)
@@ -106,7 +86,8 @@ private:
   LogicalResult addCoefficients() {
     if (!generator) {
       auto type = RankedTensorType::get({2}, builder.getI64Type());
-      FailureOr<StateOp> state = addState(train.getLoc(), "generator", StateRole::Generator, type);
+      FailureOr<StateOp> state =
+          variables.add(train.getLoc(), "generator", StateRole::Generator, type);
       if (failed(state))
         return failure();
       generator = *state;
@@ -153,12 +134,12 @@ private:
     FailureOr<Operation *> last = lastUse(gradient);
     if (failed(last))
       return failure();
-    auto parameter = module.lookupSymbol<ParameterOp>(gradient.getParameterAttr());
+    auto parameter = variables.parameter(gradient.getParameterAttr().getAttr());
     auto type = cast<RankedTensorType>(gradient.getGradient().getType());
     std::string name = parameter.getSymName().str();
     auto state = [&](StringRef suffix) -> FailureOr<FlatSymbolRefAttr> {
       FailureOr<StateOp> op =
-          addState(parameter.getLoc(), name + suffix, StateRole::Optimizer, type);
+          variables.add(parameter.getLoc(), name + suffix, StateRole::Optimizer, type);
       if (failed(op))
         return failure();
       return symbol(op->getSymName());
@@ -201,6 +182,7 @@ private:
   }
 
   ModuleOp module;
+  StateVariables variables;
   func::FuncOp train;
   OptimizerSettings settings; // all that this optimizer has
   bool keepGradients;

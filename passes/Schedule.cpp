@@ -17,8 +17,7 @@
 #include "passes/analysis/Liveness.h"
 #include "passes/analysis/OpCosts.h"
 #include "passes/analysis/StepGraphOf.h"
-#include "llvm/ADT/BitVector.h"
-#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 
@@ -49,40 +48,65 @@ public:
   }
 
   // Rematerialization may make a forward value again right before any backward op that reads it. No
-  // variable that goes into it may have changed by then, unless it had already.
+  // variable that goes into it may have changed by then, unless it had already. A gate for each
+  // forward op opens when nobody needs its results any more, nor what was computed from them.
   void addRecomputation() {
-    llvm::MapVector<StringRef, SmallVector<int>> writers;
-    for (auto [i, op] : llvm::enumerate(function.ops))
-      for (FlatSymbolRefAttr variable : variablesWritten(op))
-        writers[variable.getValue()].push_back(static_cast<int>(i));
-    // For each forward op, the variables (numbers in `writers`) that its results are computed from.
-    std::vector<llvm::BitVector> sources(function.ops.size(), llvm::BitVector(writers.size()));
-    bool anyBackward = false;
-    for (auto [i, op] : llvm::enumerate(function.ops)) {
-      anyBackward |= function.graph.ops[i].backward;
-      llvm::BitVector forward(writers.size());
-      for (Value operand : op->getOperands()) {
+    int ops = static_cast<int>(function.ops.size()), seed = firstBackwardOp(function.graph);
+    before.resize(2 * ops);
+    std::vector<int> lastReader(ops, -1);
+    llvm::StringMap<SmallVector<int>> forwardReaders; // of each variable
+    for (int i = ops - 1; i >= 0; --i) {
+      for (Value operand : function.ops[i]->getOperands()) {
         Operation *producer = storageOf(operand).getDefiningOp();
-        if (auto read = dyn_cast_or_null<ReadOp>(producer)) {
-          if (auto known = writers.find(read.getVariable()); known != writers.end())
-            sources[i].set(known - writers.begin());
-        } else if (auto known = indexOf.find(producer);
-                   known != indexOf.end() && !function.graph.ops[known->second].backward) {
-          forward |= sources[known->second];
-        }
+        if (auto read = dyn_cast_or_null<ReadOp>(producer); read && isForward(i))
+          forwardReaders[read.getVariable()].push_back(i);
+        auto known = indexOf.find(producer);
+        if (known == indexOf.end() || !isForward(known->second))
+          continue;
+        int forward = known->second;
+        if (i >= seed)
+          addReader(forward, i, i, lastReader);
+        if (isForward(i))
+          addReader(forward, gateOf(i), lastReader[i], lastReader);
       }
-      sources[i] |= forward;
-      if (anyBackward)
-        for (unsigned variable : forward.set_bits())
-          for (int writer : (writers.begin() + variable)->second)
-            if (writer > static_cast<int>(i))
-              before[writer].push_back(static_cast<int>(i));
     }
+    for (int i = seed; i < ops; ++i)
+      for (FlatSymbolRefAttr variable : variablesWritten(function.ops[i]))
+        for (int reader : forwardReaders.lookup(variable.getValue()))
+          follow(i, reader, lastReader[reader]);
   }
 
   const ExtraEdges &edges() const { return before; }
 
 private:
+  bool isForward(int op) const { return !function.graph.ops[op].backward; }
+  int gateOf(int op) const { return static_cast<int>(function.ops.size()) + op; }
+
+  // The gate of a forward op waits for `reader`, an op or another gate.
+  void addReader(int forward, int reader, int last, std::vector<int> &lastReader) {
+    before[gateOf(forward)].push_back(reader);
+    lastReader[forward] = std::max(lastReader[forward], last);
+  }
+
+  // Lets a writer follow all that need the forward op's results, but for those that come after it
+  // already.
+  void follow(int writer, int forward, int lastReader) {
+    if (lastReader < writer) {
+      before[writer].push_back(gateOf(forward));
+      return;
+    }
+    SmallVector<int> pending{gateOf(forward)};
+    llvm::SmallDenseSet<int> seen;
+    while (!pending.empty())
+      for (int reader : before[pending.pop_back_val()])
+        if (reader >= gateOf(0)) {
+          if (seen.insert(reader).second)
+            pending.push_back(reader);
+        } else if (reader < writer) {
+          before[writer].push_back(reader);
+        }
+  }
+
   const FunctionGraph &function;
   llvm::DenseMap<Operation *, int> indexOf;
   ExtraEdges before;

@@ -4,6 +4,12 @@
 
 namespace gc {
 
+int firstBackwardOp(const StepGraph &graph) {
+  auto first = std::find_if(graph.ops.begin(), graph.ops.end(),
+                            [](const StepOp &op) { return op.backward; });
+  return static_cast<int>(first - graph.ops.begin());
+}
+
 FlatGraph::FlatGraph(const StepGraph &graph) {
   for (const StepValue &value : graph.values) {
     bytes.push_back(alignedBytes(value.bytes));

@@ -40,6 +40,9 @@ struct StepGraph {
   std::vector<StepOp> ops;
 };
 
+/// The place of the first backward op; the number of ops, where there is none.
+int firstBackwardOp(const StepGraph &graph);
+
 /// A StepGraph in flat arrays, for searches that walk it thousands of times. Persistent values are
 /// left out of the operands, and sizes are aligned.
 struct FlatGraph {

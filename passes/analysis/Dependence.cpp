@@ -80,8 +80,10 @@ Dependence::Dependence(Block &block) {
   // The terminator ends the block whatever it uses.
   if (block.mightHaveTerminator())
     for (Operation &op : block.without_terminator())
-      if (after.find(&op) == after.end())
-        addEdge(&op, block.getTerminator());
+      if (after.find(&op) == after.end()) {
+        before[block.getTerminator()].push_back(&op);
+        after[&op].push_back(block.getTerminator());
+      }
 }
 
 } // namespace gc

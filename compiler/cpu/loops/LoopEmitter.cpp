@@ -44,22 +44,29 @@ FailureOr<SmallVector<KernelDispatch>> LoopEmitter::emit(Operation *op, ArrayRef
   return built.dispatches;
 }
 
-KernelDispatch LoopEmitter::emitNamed(StringRef name,
+KernelDispatch LoopEmitter::emitNamed(StringRef name, const AttentionKernel &kind,
                                       llvm::function_ref<void(OpKernels &)> emitOne) {
-  OpKernels built(context, name, *module, bodies, kernels);
-  emitOne(built);
-  return built.dispatches.front();
+  std::string key;
+  llvm::raw_string_ostream(key) << name << ' ' << kind.batch << 'x' << kind.heads << 'x'
+                                << kind.sequence << 'x' << kind.headSize << ' ' << kind.element;
+  auto [known, isNew] = named.try_emplace(key);
+  if (isNew) {
+    OpKernels built(context, name, *module, bodies, kernels);
+    emitOne(built);
+    known->second = built.dispatches.front();
+  }
+  return known->second;
 }
 
 KernelDispatch LoopEmitter::emitAttentionSoftmax(int64_t batch, int64_t heads, int64_t sequence) {
-  return emitNamed("attention_softmax", [&](OpKernels &kernels) {
+  return emitNamed("attention_softmax", {batch, heads, sequence}, [&](OpKernels &kernels) {
     addAttentionSoftmax(kernels, batch * heads * sequence, sequence);
   });
 }
 
 KernelDispatch LoopEmitter::emitAttentionProbabilities(int64_t batch, int64_t heads,
                                                        int64_t sequence) {
-  return emitNamed("attention_probabilities", [&](OpKernels &kernels) {
+  return emitNamed("attention_probabilities", {batch, heads, sequence}, [&](OpKernels &kernels) {
     addAttentionProbabilities(kernels, batch * heads * sequence, sequence);
   });
 }
@@ -67,9 +74,10 @@ KernelDispatch LoopEmitter::emitAttentionProbabilities(int64_t batch, int64_t he
 KernelDispatch LoopEmitter::emitAttentionScoreGradient(int64_t batch, int64_t heads,
                                                        int64_t sequence, int64_t headSize,
                                                        Type element) {
-  return emitNamed("attention_score_gradient", [&](OpKernels &kernels) {
-    addAttentionScoreGradient(kernels, batch, heads, sequence, headSize, element);
-  });
+  return emitNamed("attention_score_gradient", {batch, heads, sequence, headSize, element},
+                   [&](OpKernels &kernels) {
+                     addAttentionScoreGradient(kernels, batch, heads, sequence, headSize, element);
+                   });
 }
 
 FailureOr<KernelLibrary> LoopEmitter::finish(const CodegenOptions &options) {
@@ -77,6 +85,7 @@ FailureOr<KernelLibrary> LoopEmitter::finish(const CodegenOptions &options) {
   module = ModuleOp::create(UnknownLoc::get(context));
   kernels = 0;
   emitted.clear();
+  named.clear();
   bodies.clear();
   return library;
 }

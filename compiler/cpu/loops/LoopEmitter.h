@@ -60,7 +60,13 @@ public:
   mlir::FailureOr<KernelLibrary> finish(const CodegenOptions &options);
 
 private:
-  KernelDispatch emitNamed(llvm::StringRef name,
+  /// What the kernels around attention's products depend on.
+  struct AttentionKernel {
+    int64_t batch, heads, sequence, headSize = 0;
+    mlir::Type element = {};
+  };
+  /// Emits the kernel unless one of this name and kind is there.
+  KernelDispatch emitNamed(llvm::StringRef name, const AttentionKernel &kind,
                            llvm::function_ref<void(class OpKernels &)> emitOne);
 
   mlir::MLIRContext *context;
@@ -68,6 +74,7 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> module;
   unsigned kernels = 0;
   llvm::StringMap<llvm::SmallVector<KernelDispatch>> emitted; // by op
+  llvm::StringMap<KernelDispatch> named;                      // by name and kind
   llvm::StringMap<unsigned> bodies;                           // by text of the function
 };
 

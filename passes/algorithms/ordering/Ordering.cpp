@@ -39,11 +39,66 @@ struct Score {
   auto operator<=>(const Score &) const = default;
 };
 
+/// What is left of numbers that are counted down. It holds those alone that have begun and are not
+/// at zero: few, where a step is long and narrow, so that states are quickly copied.
+class Countdowns {
+public:
+  int left(int index, int from) const {
+    auto found = find(index);
+    return found != begun.end() && found->first == index ? found->second : from;
+  }
+  /// Returns what is left.
+  int countDown(int index, int from) {
+    auto found = begun.begin() + (find(index) - begun.begin());
+    if (found == begun.end() || found->first != index) {
+      if (from > 1)
+        begun.insert(found, {index, from - 1});
+      return from - 1;
+    }
+    int left = --found->second;
+    if (left == 0)
+      begun.erase(found);
+    return left;
+  }
+
+private:
+  std::vector<std::pair<int, int>>::const_iterator find(int index) const {
+    return std::lower_bound(begun.begin(), begun.end(), std::pair(index, 0));
+  }
+  std::vector<std::pair<int, int>> begun; // index and what is left, by index
+};
+
+/// The ops that have run, as ranges of numbers.
+class RanOps {
+public:
+  void add(int op) {
+    auto after = std::upper_bound(ranges.begin(), ranges.end(), op,
+                                  [](int op, const Range &range) { return op < range.begin; });
+    bool joinsNext = after != ranges.end() && after->begin == op + 1;
+    bool joinsPrevious = after != ranges.begin() && std::prev(after)->end == op;
+    if (joinsPrevious && joinsNext) {
+      std::prev(after)->end = after->end;
+      ranges.erase(after);
+    } else if (joinsPrevious) {
+      ++std::prev(after)->end;
+    } else if (joinsNext) {
+      --after->begin;
+    } else {
+      ranges.insert(after, {op, op + 1});
+    }
+  }
+  struct Range {
+    int begin, end;
+  };
+  std::vector<Range> ranges; // apart from each other, ascending
+};
+
 /// A set of ops that have run.
 struct State {
-  std::vector<int> uses;    // for each value: how many of its readers have not run
-  std::vector<int> waiting; // for each op: how many ops before it have not run; -1: it has run
-  std::vector<int> ready;   // the ops that can run next, in their given order
+  Countdowns uses;        // of values: readers that have not run
+  Countdowns waiting;     // of ops and gates: what they must follow and has not run
+  std::vector<int> ready; // the ops that can run next, in their given order
+  RanOps ran;
   Bytes live = {}, peaks = {};
   Score score;
   uint64_t hash = 0;
@@ -62,7 +117,7 @@ class Search {
 public:
   explicit Search(const Phase &phase)
       : phase(phase), // the beam is as wide as a few hundredths of a second allow
-        width(std::clamp<size_t>(8000 / std::max<size_t>(1, phase.ops.size()), 16, 64)) {}
+        width(std::clamp<size_t>(8000 / std::max(1, phase.count), 16, 64)) {}
 
   /// An order with small peaks; peaks below `base` count as equal to it. The peak of the step that
   /// keeps everything stays within `limit`. Empty where no such order is found.
@@ -95,13 +150,9 @@ private:
 
   State initial() const {
     State state;
-    for (const Phase::Value &value : phase.values)
-      state.uses.push_back(value.uses);
-    for (size_t i = 0; i < phase.ops.size(); ++i) {
-      state.waiting.push_back(phase.ops[i].waiting);
+    for (int i = 0; i < phase.count; ++i)
       if (phase.ops[i].waiting == 0)
-        state.ready.push_back(static_cast<int>(i));
-    }
+        state.ready.push_back(i);
     state.live = phase.live;
     return state;
   }
@@ -112,7 +163,8 @@ private:
     const Phase::Value &value = phase.values[index];
     if (what == MadeAgain && value.outside)
       return true;
-    return state.uses[index] == 1 && !value.untilEnd && (what == MadeAgain || !value.after);
+    return !value.untilEnd && (what == MadeAgain || !value.after) &&
+           state.uses.left(index, value.uses) == 1;
   }
 
   Effect effectOf(const State &state, int index) {
@@ -154,20 +206,29 @@ private:
     for (Retained what : retained)
       state.live[what] += effect.after[what];
     state.hash += mix(static_cast<uint64_t>(index));
-    state.waiting[index] = -1;
+    state.ran.add(index);
     for (int value : op.operands)
-      --state.uses[value];
-    state.ready.erase(std::find(state.ready.begin(), state.ready.end(), index));
-    for (int next : op.next)
-      if (--state.waiting[next] == 0)
-        state.ready.insert(std::lower_bound(state.ready.begin(), state.ready.end(), next), next);
+      state.uses.countDown(value, phase.values[value].uses);
+    state.ready.erase(std::lower_bound(state.ready.begin(), state.ready.end(), index));
+    finished.assign(1, index);
+    while (!finished.empty()) {
+      int last = finished.back();
+      finished.pop_back();
+      for (int next : phase.ops[last].next)
+        if (state.waiting.countDown(next, phase.ops[next].waiting) > 0)
+          continue;
+        else if (next >= phase.count)
+          finished.push_back(next); // a gate that opens
+        else
+          state.ready.insert(std::lower_bound(state.ready.begin(), state.ready.end(), next), next);
+    }
   }
 
   template <typename Add> std::vector<int> find(Add add) {
     std::vector<Step> steps;
     std::vector<State> beam{initial()}, next;
     std::unordered_set<uint64_t> seen;
-    for (size_t done = 0; done < phase.ops.size(); ++done) {
+    for (int done = 0; done < phase.count; ++done) {
       candidates.clear();
       for (size_t s = 0; s < beam.size(); ++s)
         add(beam[s], s);
@@ -221,29 +282,29 @@ private:
   }
 
   void addNear(const State &state, size_t parent, const Bytes &limits) {
-    int op = 0;
-    int64_t passed = 0; // ops before this one in the given order that have not run
+    auto range = state.ran.ranges.begin();
+    int64_t ran = 0; // ops before this one in the given order that have run
     for (int ready : state.ready) {
-      for (; op < ready; ++op)
-        passed += state.waiting[op] >= 0;
+      for (; range != state.ran.ranges.end() && range->begin < ready; ++range)
+        ran += range->end - range->begin;
       Effect effect = effectOf(state, ready);
       if (isWithin(effect.during, limits))
-        candidates.push_back({parent, ready, effect, {0, state.score.rest + passed}});
+        candidates.push_back({parent, ready, effect, {0, state.score.rest + ready - ran}});
     }
   }
 
   const Phase &phase;
   size_t width;
   std::vector<Candidate> candidates;
-  std::vector<int> taken;
+  std::vector<int> taken, finished;
 };
 
 /// A phase with the best order found so far, at first the given one.
 class PhaseOrder {
 public:
   explicit PhaseOrder(Phase given) : phase(std::move(given)), search(phase) {
-    for (size_t i = 0; i < phase.ops.size(); ++i)
-      order.push_back(static_cast<int>(i));
+    for (int i = 0; i < phase.count; ++i)
+      order.push_back(i);
     best = search.peaksOf(order);
   }
   PhaseOrder(const PhaseOrder &) = delete;
@@ -280,7 +341,7 @@ private:
 } // namespace
 
 OrderPeaks peaksOf(const StepGraph &graph, const std::vector<int> &order) {
-  int seed = firstBackward(graph), ops = static_cast<int>(graph.ops.size());
+  int seed = firstBackwardOp(graph), ops = static_cast<int>(graph.ops.size());
   ExtraEdges none(graph.ops.size());
   Phase forward = makePhase(graph, none, 0, seed), backward = makePhase(graph, none, seed, ops);
   std::vector<int> first(order.begin(), order.begin() + seed), second;
@@ -291,7 +352,7 @@ OrderPeaks peaksOf(const StepGraph &graph, const std::vector<int> &order) {
 }
 
 std::vector<int> orderForMemory(const StepGraph &graph, const ExtraEdges &before) {
-  int seed = firstBackward(graph), ops = static_cast<int>(graph.ops.size());
+  int seed = firstBackwardOp(graph), ops = static_cast<int>(graph.ops.size());
   PhaseOrder forward(makePhase(graph, before, 0, seed));
   PhaseOrder backward(makePhase(graph, before, seed, ops));
   // The phase with the larger peak comes first: up to that peak, the other may use memory freely.

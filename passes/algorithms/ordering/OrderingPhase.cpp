@@ -19,6 +19,8 @@ public:
   Phase make() {
     for (int i = begin; i < end; ++i)
       add(i);
+    phase.count = end - begin;
+    addGates();
     for (size_t v = 0; v < graph.values.size(); ++v) {
       int producer = graph.values[v].producer;
       if (producer < 0 || producer >= begin)
@@ -46,7 +48,7 @@ private:
     const StepOp &op = graph.ops[index];
     Phase::Op made;
     made.workspace = alignedBytes(op.workspace);
-    std::vector<int> previous;
+    std::vector<int> previous = before[index];
     for (int value : op.operands) {
       int producer = graph.values[value].producer;
       if (producer < 0)
@@ -61,15 +63,46 @@ private:
     for (int value : op.results)
       made.results.push_back(localValue(value));
     addInPlace(op, made);
-    previous.insert(previous.end(), before[index].begin(), before[index].end());
-    std::sort(previous.begin(), previous.end());
-    previous.erase(std::unique(previous.begin(), previous.end()), previous.end());
-    for (int other : previous)
-      if (other >= begin) {
-        phase.ops[other - begin].next.push_back(index - begin);
-        ++made.waiting;
-      }
     phase.ops.push_back(std::move(made));
+    waitsFor.push_back(std::move(previous));
+  }
+
+  // Adds the gates, and the edges of all.
+  void addGates() {
+    std::vector<int> placeOf(before.size(), -1);
+    for (int i = begin; i < end; ++i)
+      placeOf[i] = i - begin;
+    for (size_t gate = graph.ops.size(); gate < before.size(); ++gate) {
+      placeOf[gate] = static_cast<int>(phase.ops.size());
+      phase.ops.emplace_back();
+      waitsFor.push_back(before[gate]);
+    }
+    for (size_t i = 0; i < phase.ops.size(); ++i) {
+      std::vector<int> &previous = waitsFor[i];
+      std::sort(previous.begin(), previous.end());
+      previous.erase(std::unique(previous.begin(), previous.end()), previous.end());
+      for (int other : previous)
+        if (placeOf[other] >= 0) {
+          phase.ops[placeOf[other]].next.push_back(static_cast<int>(i));
+          ++phase.ops[i].waiting;
+        }
+    }
+    openGates();
+  }
+
+  // Gates that wait for nothing in this phase hold up nobody.
+  void openGates() {
+    std::vector<int> open;
+    for (size_t i = phase.count; i < phase.ops.size(); ++i)
+      if (phase.ops[i].waiting == 0)
+        open.push_back(static_cast<int>(i));
+    while (!open.empty()) {
+      int gate = open.back();
+      open.pop_back();
+      for (int next : phase.ops[gate].next)
+        if (--phase.ops[next].waiting == 0 && next >= phase.count)
+          open.push_back(next);
+    }
   }
 
   // An operand may be overwritten if it is as large as the result and all places that show it
@@ -93,18 +126,13 @@ private:
   const StepGraph &graph;
   const ExtraEdges &before;
   int begin, end;
-  std::vector<int> lastUse; // of each value; -1: none
-  std::vector<int> localOf; // its place in the phase; -1: none
+  std::vector<int> lastUse;               // of each value; -1: none
+  std::vector<int> localOf;               // its place in the phase; -1: none
+  std::vector<std::vector<int>> waitsFor; // for each op and gate of the phase, numbers of `before`
   Phase phase;
 };
 
 } // namespace
-
-int firstBackward(const StepGraph &graph) {
-  auto first = std::find_if(graph.ops.begin(), graph.ops.end(),
-                            [](const StepOp &op) { return op.backward; });
-  return static_cast<int>(first - graph.ops.begin());
-}
 
 Phase makePhase(const StepGraph &graph, const ExtraEdges &before, int begin, int end) {
   return PhaseBuilder(graph, before, begin, end).make();

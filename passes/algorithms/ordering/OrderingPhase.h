@@ -31,14 +31,12 @@ struct Phase {
     int64_t workspace = 0;
   };
   std::vector<Value> values;
-  std::vector<Op> ops;
+  std::vector<Op> ops; // behind `count`: gates, which have `next` and `waiting` alone
+  int count = 0;
   Bytes live = {}; // when the phase begins
 };
 
-/// The place of the first backward op, or the number of ops.
-int firstBackward(const StepGraph &graph);
-
-/// The ops from `begin` to `end`.
+/// The ops from `begin` to `end`, and gates that any of them waits for.
 Phase makePhase(const StepGraph &graph, const ExtraEdges &before, int begin, int end);
 
 } // namespace gc

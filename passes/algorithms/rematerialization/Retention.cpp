@@ -34,12 +34,6 @@ std::vector<int> decidableValues(const StepGraph &graph) {
   return decidable;
 }
 
-int firstBackwardOp(const StepGraph &graph) {
-  auto first = std::find_if(graph.ops.begin(), graph.ops.end(),
-                            [](const StepOp &op) { return op.backward; });
-  return static_cast<int>(first - graph.ops.begin());
-}
-
 std::vector<Retention> retainSaved(const StepGraph &graph) {
   std::vector<Retention> retention(graph.values.size(), Retention::Keep);
   for (size_t v = 0; v < graph.values.size(); ++v)

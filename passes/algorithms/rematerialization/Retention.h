@@ -23,9 +23,6 @@ std::vector<int> savedValues(const StepGraph &graph);
 /// kept: dropping their few bytes helps nobody.
 std::vector<int> decidableValues(const StepGraph &graph);
 
-/// The number of ops, where there is none.
-int firstBackwardOp(const StepGraph &graph);
-
 /// Saved values kept, all others left to die in forward: nothing is recomputed.
 std::vector<Retention> retainSaved(const StepGraph &graph);
 
