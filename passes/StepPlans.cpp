@@ -1,6 +1,7 @@
 //===- StepPlans.cpp - the plans between fast and small -------------------===//
 #include "passes/StepPlans.h"
 #include <deque>
+#include <limits>
 #include <optional>
 
 using namespace mlir;
@@ -63,27 +64,35 @@ const RematPlan *StepPlans::fastest(int64_t budget) {
   if (fits(keep))
     return &keep;
   auto plan = llvm::find_if(frontier(), fits);
-  if (plan == frontier().end())
-    return nullptr;
-  std::vector<RematPlan> better =
-      search->frontier->plansFor(budget - always, plan->recomputeSeconds);
-  return &search->given.emplace_back(*llvm::find_if(better, fits));
+  double seconds =
+      plan == frontier().end() ? std::numeric_limits<double>::infinity() : plan->recomputeSeconds;
+  std::vector<RematPlan> better = search->frontier->plansFor(budget - always, seconds);
+  auto best = llvm::find_if(better, fits);
+  return best == better.end() ? nullptr : &search->given.emplace_back(*best);
 }
 
 const RematPlan &StepPlans::smallest() {
-  // The last plan has the fewest live bytes, but packing may lose more on it than on those before
-  // it. A plan whose live bytes alone exceed the best arena so far cannot be better.
-  const RematPlan *best = &frontier().back();
-  int64_t bytes = arenaBytes(*best);
-  for (const RematPlan &plan : llvm::reverse(frontier())) {
-    if (always + plan.peak >= bytes)
-      break;
-    if (int64_t own = arenaBytes(plan); own < bytes) {
-      best = &plan;
-      bytes = own;
+  // The plan with the fewest live bytes is not always the one with the smallest arena, because
+  // packing may lose more on it. One whose live bytes alone exceed the best arena cannot be better.
+  RematPlan best = frontier().back();
+  int64_t bytes = arenaBytes(best);
+  auto lookAmong = [&](std::vector<RematPlan> plans) {
+    llvm::stable_sort(plans,
+                      [](const RematPlan &a, const RematPlan &b) { return a.peak < b.peak; });
+    for (RematPlan &plan : plans) {
+      if (always + plan.peak >= bytes)
+        break;
+      if (int64_t own = arenaBytes(plan); own < bytes) {
+        best = std::move(plan);
+        bytes = own;
+      }
     }
-  }
-  return *best;
+  };
+  constexpr double anySeconds = std::numeric_limits<double>::infinity();
+  lookAmong(frontier());
+  // Who has less room than this is shown no other plans than these.
+  lookAmong(search->frontier->plansFor(bytes - always, anySeconds));
+  return search->given.emplace_back(std::move(best));
 }
 
 } // namespace gc

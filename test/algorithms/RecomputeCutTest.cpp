@@ -104,6 +104,7 @@ TEST(LiveProfile, AddsAndFindsTheMost) {
         to = from + 1 + static_cast<int>(random() % (37 - from));
     EXPECT_EQ(profile.most(from, to), *std::max_element(live.begin() + from, live.begin() + to));
     EXPECT_EQ(profile.mostOfAll(), *std::max_element(live.begin(), live.end()));
+    EXPECT_EQ(live[profile.whereMost()], profile.mostOfAll());
   }
 }
 

@@ -44,6 +44,7 @@ private:
     const Schedule &schedule = scheduler.build(retention);
     if (!schedule.valid())
       return;
+    size_t first = found.size();
     std::vector<Gap> gaps = gapsOf(schedule);
     std::vector<char> isFree(graph.values.size(), 0); // to keep, because small or a checkpoint
     for (size_t v = 0; v < graph.values.size(); ++v)
@@ -76,7 +77,33 @@ private:
         else
           known->second += 1;
       }
+    mixNeighbours(first);
     found = paretoOf(std::move(found));
+  }
+
+  // Equal blocks change their mind at the same price. Between two plans, the forward pass up to
+  // some op is treated as in the one, and the rest as in the other.
+  void mixNeighbours(size_t first) {
+    std::vector<RematPlan> own = paretoOf({found.begin() + first, found.end()});
+    for (size_t i = 0; i + 1 < own.size(); ++i) {
+      auto gap =
+          static_cast<double>(own[i].peak - own[i + 1].peak) / static_cast<double>(own[i].peak);
+      int parts = std::min(options.mixes, static_cast<int>(gap / 0.03));
+      for (int part = 1; part <= parts; ++part) {
+        int at = firstBackward * part / (parts + 1);
+        record(mixed(own[i].retention, own[i + 1].retention, at));
+        record(mixed(own[i + 1].retention, own[i].retention, at));
+      }
+    }
+  }
+
+  std::vector<Retention> mixed(const std::vector<Retention> &before,
+                               const std::vector<Retention> &after, int at) const {
+    std::vector<Retention> retention = after;
+    for (size_t v = 0; v < retention.size(); ++v)
+      if (graph.values[v].producer < at)
+        retention[v] = before[v];
+    return retention;
   }
 
   // Simulates the decisions and returns the moment of the peak; nothing if they are impossible.

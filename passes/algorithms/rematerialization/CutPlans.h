@@ -10,6 +10,7 @@ struct CutOptions {
   int prices = 24;          // of a byte, from next to nothing to more than any op is worth
   double priceRatio = 1.35; // of one to the next
   int rounds = 3;           // at each price: moments of new peaks get a price too
+  int mixes = 15;           // at most, between two neighbouring plans
   double checkpointing =
       1.; // each next number of checkpoints is larger by this part of it, and one
 };

@@ -3,24 +3,24 @@
 #define GC_PASSES_ALGORITHMS_REMATERIALIZATION_FRONTIER_H
 
 #include "passes/algorithms/rematerialization/CutPlans.h"
+#include "passes/algorithms/rematerialization/GreedySearch.h"
+
+#include <optional>
 
 namespace gc {
 
 struct FrontierOptions {
-  int rungs = 36;         // targets between the largest and the smallest peak
-  size_t looks = 8;       // candidates simulated for each decision
-  size_t exchanges = 100; // tried per rung: keep one value instead of another
+  double rungRatio = 0.95; // of the peaks that are aimed at, from one to the next
   CutOptions cuts;
-  // Random changes that are tried to improve a plan, for each value and at most:
-  int64_t changesPerValue = 200;
-  int64_t changesPerTarget = 20000;
+  size_t descents = 8; // begin at plans from cuts,
+  double slowest = 2;  // and end where a step takes so many times its time
+  // Graphs with more ops get no greedy plans, and a descent only from the smallest plan of cuts.
+  size_t largeOps = 2000;
+  GreedyOptions greedy;
+  // Random changes that are tried to improve a plan: for each value, and in all for the target.
+  int64_t changesPerValue = 400;
+  int64_t changesTimesOps = 40'000'000, fewestChanges = 2000, mostChanges = 80'000;
   int between = 4; // plans between two targets
-  // Graphs with more ops are simulated as a whole for many decisions at once only:
-  size_t simulatedOneByOne = 2000;
-  size_t decisions = 100;             // from keeping everything to the smallest peak
-  size_t simulatedInTrials = 30000;   // ops, to improve one plan
-  size_t simulatedInAll = 10'000'000; // ops; then values are no longer freed one by one
-  int lowered = 3;                    // checkpointings from which smaller peaks are sought
   // The exact search, for graphs in which few values are large:
   int exactOps = 40;           // up to this many ops every point of the frontier is asked for,
   int exactSteps = 48;         // else budgets that fall by this part
@@ -30,8 +30,8 @@ struct FrontierOptions {
 };
 
 /// Plans from keepAll downwards, by falling peak and rising time; none is worse in both than
-/// another. Small graphs are solved exactly (rematerialization/ExactRemat), large ones by greedy
-/// descent and prices of memory. On request, plans near a budget are improved by local search: rung
+/// another. Small graphs are solved exactly (rematerialization/ExactRemat), others by prices of
+/// memory and greedily. On request, plans near a budget are improved by local search: rung
 /// by rung, each from the plans that are there at first, so that what is found for one budget does
 /// not depend on those that were asked for before it.
 class Frontier {
@@ -48,15 +48,22 @@ public:
   std::vector<RematPlan> plansFor(int64_t room, double recomputeSeconds);
 
 private:
+  bool isLarge() const;
+  void add(std::vector<RematPlan> plans);
+  std::vector<RematPlan> descend(const RematPlan &start) const;
+  const std::vector<RematPlan> &smallPlans();
+  double boundOf(int rung);
   int64_t lowestOf(int rung) const;
-  std::vector<RematPlan> improve(int rung) const;
+  std::vector<RematPlan> improve(int rung, const std::vector<RematPlan> &starts) const;
 
   const StepGraph &graph;
   FrontierOptions options;
   std::vector<int> decidable;
   std::vector<RematPlan> base, cuts;
   bool isOptimal = false;
-  std::vector<int64_t> targets; // of each rung, and before them the largest peak
+  std::optional<std::vector<RematPlan>> small; // of a large graph, found when first asked for
+  std::vector<int64_t> targets;                // of each rung, and before them the largest peak
+  std::vector<std::optional<double>> bounds;   // of each rung
   std::vector<std::optional<std::vector<RematPlan>>> improved; // of each rung
 };
 

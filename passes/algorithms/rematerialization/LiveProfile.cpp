@@ -44,6 +44,13 @@ int64_t LiveProfile::most(int begin, int end) const {
   return begin < end ? most(1, 0, places, begin, end) : std::numeric_limits<int64_t>::min();
 }
 
+int LiveProfile::whereMost() const {
+  int node = 1;
+  while (node < places)
+    node = largest[2 * node] >= largest[2 * node + 1] ? 2 * node : 2 * node + 1;
+  return node - places;
+}
+
 int64_t LiveProfile::most(int node, int low, int high, int begin, int end) const {
   if (begin <= low && high <= end)
     return largest[node];

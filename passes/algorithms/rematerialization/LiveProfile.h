@@ -16,6 +16,8 @@ public:
   /// The lowest number there is for an empty range.
   int64_t most(int begin, int end) const;
   int64_t mostOfAll() const { return largest[1]; }
+  /// The first place that has the most of all.
+  int whereMost() const;
 
 private:
   int64_t most(int node, int low, int high, int begin, int end) const;

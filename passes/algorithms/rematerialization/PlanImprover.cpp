@@ -1,6 +1,8 @@
 #include "passes/algorithms/rematerialization/PlanImprover.h"
 
 #include <algorithm>
+#include <limits>
+#include <queue>
 
 namespace gc {
 
@@ -38,24 +40,94 @@ std::optional<RematPlan> PlanImprover::plan() const {
                    .byMoments = true};
 }
 
-double PlanImprover::secondsPerByte(int value) const {
-  return graph.ops[graph.values[value].producer].seconds /
-         static_cast<double>(graph.values[value].bytes + 1);
+// Seconds and bytes that a change of one decision brings, as the plan is now. The change is taken
+// back.
+PlanImprover::Effect PlanImprover::effectOf(int value, Retention to, int moment) {
+  double seconds = tracker->recomputeSeconds();
+  int64_t bytes = tracker->bytesAt(moment), peak = tracker->peak();
+  tracker->mark();
+  tracker->decide(value, to);
+  tracker->settle();
+  Effect effect{.seconds = tracker->recomputeSeconds() - seconds,
+                .bytes = tracker->bytesAt(moment) - bytes,
+                .peak = tracker->peak() - peak,
+                .isValid = tracker->valid()};
+  tracker->undo();
+  return effect;
+}
+
+void PlanImprover::change(int value, Retention to) {
+  tracker->decide(value, to);
+  tracker->settle();
+  tracker->mark();
+}
+
+void PlanImprover::lower(int64_t target) {
+  // What freeing a value costs changes with every decision: the first of the queue is looked at,
+  // and goes back with what it costs now unless it is still the cheapest.
+  using Entry = std::pair<double, int>; // seconds per byte, and the value
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
+  std::vector<int> elsewhere; // does nothing for the present peak
+  for (int value : decidable)
+    elsewhere.push_back(value);
+  int moment = -1;
+  bool mayRise = false;
+  while (tracker->peak() > target) {
+    if (tracker->peakMoment() != moment) {
+      moment = tracker->peakMoment();
+      std::erase_if(elsewhere, [&](int value) {
+        if (!tracker->waitsAt(value, moment))
+          return false;
+        queue.push({0, value});
+        return true;
+      });
+    }
+    if (queue.empty()) {
+      if (mayRise)
+        return;
+      mayRise = true;
+      moment = -1;
+      continue;
+    }
+    int value = queue.top().second;
+    queue.pop();
+    Retention to =
+        tracker->retention()[value] == Retention::Keep ? Retention::Drop : Retention::Forget;
+    Effect effect{.bytes = 0};
+    if (tracker->waitsAt(value, moment))
+      effect = effectOf(value, to, moment);
+    if (!effect.isValid || effect.bytes >= 0 || (effect.peak > 0 && !mayRise)) {
+      elsewhere.push_back(value);
+      continue;
+    }
+    double ratio = effect.seconds / static_cast<double>(-effect.bytes);
+    if (!queue.empty() && ratio > queue.top().first * 1.0001) {
+      queue.push({ratio, value});
+      continue;
+    }
+    change(value, to);
+    elsewhere.push_back(value);
+  }
 }
 
 void PlanImprover::fill(int64_t target) {
-  std::vector<std::pair<double, int>> dear; // seconds per byte, and the value
+  using Entry = std::pair<double, int>; // seconds saved per byte, and the value
+  std::priority_queue<Entry> queue;
+  constexpr double unknown = std::numeric_limits<double>::max();
   for (int value : decidable)
     if (tracker->retention()[value] != Retention::Keep)
-      dear.push_back({secondsPerByte(value), value});
-  std::sort(dear.rbegin(), dear.rend());
-  for (auto [ratio, value] : dear) {
-    tracker->mark();
-    double before = tracker->recomputeSeconds();
-    tracker->decide(value, Retention::Keep);
-    tracker->settle();
-    if (tracker->peak() > target || tracker->recomputeSeconds() >= before || !tracker->valid())
-      tracker->undo();
+      queue.push({unknown, value});
+  while (!queue.empty()) {
+    int value = queue.top().second;
+    queue.pop();
+    Effect effect = effectOf(value, Retention::Keep, 0);
+    if (!effect.isValid || effect.seconds >= 0 || tracker->peak() + effect.peak > target)
+      continue;
+    double ratio = -effect.seconds / static_cast<double>(graph.values[value].bytes + 1);
+    if (!queue.empty() && ratio < queue.top().first * 0.9999)
+      queue.push({ratio, value});
+    else
+      change(value, Retention::Keep);
   }
 }
 

@@ -17,6 +17,9 @@ public:
 
   /// Begins with these decisions; values that are not decidable stay as if nothing was recomputed.
   void begin(const std::vector<Retention> &retention);
+  /// Frees values that wait at the peak, those first that cost the fewest seconds per byte, until
+  /// the plan fits the target or none is left.
+  void lower(int64_t target);
   /// Keeps values where they fit into the target, those first that save most seconds per byte.
   void fill(int64_t target);
   /// Changes decisions at random, so many times, and stays with what makes the plan faster within
@@ -31,7 +34,13 @@ private:
   double cost(int64_t target) const;
   void changeSome();
   Retention another(Retention now);
-  double secondsPerByte(int value) const;
+  struct Effect {
+    double seconds = 0;
+    int64_t bytes = 0, peak = 0; // at a moment, and of the step
+    bool isValid = true;
+  };
+  Effect effectOf(int value, Retention to, int moment);
+  void change(int value, Retention to);
 
   const StepGraph &graph;
   const std::vector<int> &decidable;

@@ -79,6 +79,13 @@ int PlanTracker::firstNeed(int value) const {
   return first;
 }
 
+bool PlanTracker::waitsAt(int value, int moment) const {
+  auto spans = [&](const Life &life) {
+    return life.first != never && momentOf(life.first) < moment && moment <= momentOf(life.last);
+  };
+  return spans(lives[value].original) || spans(lives[value].again);
+}
+
 // When the op must run again, for all of its results that are not kept.
 void PlanTracker::findMoments(int op, MomentList &found) const {
   found.clear();

@@ -32,6 +32,11 @@ public:
   void undo();
 
   int64_t peak() const { return std::max(atEnd, profile->mostOfAll()); }
+  /// The first moment that has the most, of those before the end.
+  int peakMoment() const { return profile->whereMost(); }
+  int64_t bytesAt(int moment) const { return profile->most(moment, moment + 1); }
+  /// Whether the value lies there at the moment although nothing needs it then.
+  bool waitsAt(int value, int moment) const;
   double recomputeSeconds() const { return again; }
   /// False if an op would run again after one of its variables has changed.
   bool valid() const { return late == 0; }

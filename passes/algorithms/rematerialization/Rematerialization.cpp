@@ -14,6 +14,14 @@ Schedule scheduleOf(const StepGraph &graph, const RematPlan &plan) {
                         : Scheduler(graph).build(plan.retention);
 }
 
+const RematPlan *fastestWithin(const std::vector<RematPlan> &plans, int64_t target) {
+  const RematPlan *best = nullptr;
+  for (const RematPlan &plan : plans)
+    if (plan.peak <= target && (!best || plan.seconds < best->seconds))
+      best = &plan;
+  return best;
+}
+
 std::vector<RematPlan> paretoOf(std::vector<RematPlan> plans) {
   std::sort(plans.begin(), plans.end(), [](const RematPlan &a, const RematPlan &b) {
     return a.peak != b.peak ? a.peak < b.peak : a.seconds < b.seconds;

@@ -28,6 +28,9 @@ struct RematPlan {
 /// The order of execution that a plan means.
 Schedule scheduleOf(const StepGraph &graph, const RematPlan &plan);
 
+/// The fastest plan with a peak of at most `target`; null where there is none.
+const RematPlan *fastestWithin(const std::vector<RematPlan> &plans, int64_t target);
+
 /// Those that no other plan beats in both peak and time, by falling peak and rising time.
 std::vector<RematPlan> paretoOf(std::vector<RematPlan> plans);
 

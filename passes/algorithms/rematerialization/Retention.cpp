@@ -1,6 +1,7 @@
 #include "passes/algorithms/rematerialization/Retention.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace gc {
 
@@ -24,12 +25,23 @@ std::vector<int> savedValues(const StepGraph &graph) {
 }
 
 std::vector<int> decidableValues(const StepGraph &graph) {
-  int64_t total = 0;
+  std::vector<int64_t> sizes; // of what is saved
   for (int value : savedValues(graph))
-    total += graph.values[value].bytes;
+    sizes.push_back(graph.values[value].bytes);
+  std::sort(sizes.begin(), sizes.end());
+  int64_t total = std::accumulate(sizes.begin(), sizes.end(), int64_t(0));
+  // The smallest that counts: a 4096th of all, or less where many equal ones are as small.
+  int64_t least = total / 4096, below = 0;
+  for (int64_t bytes : sizes) {
+    below += bytes;
+    if (below > total / 1000) {
+      least = std::min(least, bytes);
+      break;
+    }
+  }
   std::vector<int> decidable;
   for (size_t v = 0; v < graph.values.size(); ++v)
-    if (canDrop(graph, static_cast<int>(v)) && graph.values[v].bytes * 4096 >= total)
+    if (canDrop(graph, static_cast<int>(v)) && graph.values[v].bytes >= least)
       decidable.push_back(static_cast<int>(v));
   return decidable;
 }
