@@ -38,6 +38,7 @@ public:
         if ((function.list == "step") == step && failed(addFunction(function)))
           return failure();
     spanPersistentBuffers();
+    spanViews();
     if (failed(target.finish(plan, options.dumpKernels, report)))
       return failure();
     addMemory();
@@ -280,7 +281,7 @@ private:
   OpBuffers buffersOf(Operation &op, const PlannedFunction &planned) {
     OpBuffers buffers;
     for (Value operand : op.getOperands())
-      buffers.operands.push_back(planned.buffers.lookup(operand));
+      buffers.operands.push_back(bufferOf(operand, planned));
     for (Value result : op.getResults())
       buffers.results.push_back(planned.buffers.lookup(result));
     for (FlatSymbolRefAttr variable : variablesWritten(&op))
@@ -288,6 +289,28 @@ private:
     if (auto it = planned.workspaces.find(&op); it != planned.workspaces.end())
       buffers.workspace = static_cast<int>(it->second);
     return buffers;
+  }
+
+  // A view of some bytes of another value is a part of that value's buffer.
+  unsigned bufferOf(Value value, const PlannedFunction &planned) {
+    unsigned whole = planned.buffers.lookup(value);
+    int64_t bytes = byteSize(value.getType());
+    if (bytes == byteSize(storageOf(value).getType()))
+      return whole;
+    auto [known, isNew] = views.try_emplace(value, 0);
+    if (isNew)
+      known->second =
+          addPart(whole, offsetInStorage(value), bytes, /*command=*/0, planned.list == "evaluate");
+    return known->second;
+  }
+
+  // Views live as long as what they show.
+  void spanViews() {
+    for (auto [value, index] : views) {
+      plan::BufferT &view = *plan.buffers[index], &whole = *plan.buffers[view.part_of];
+      view.first_command = whole.first_command;
+      view.last_command = whole.last_command;
+    }
   }
 
   // A part has the elements of its whole. A workspace is bytes; what kernels keep there are sums
@@ -314,8 +337,7 @@ private:
   void keepGradient(GradientOp gradient, const PlannedFunction &planned) {
     for (auto &variable : plan.variables)
       if (variable->name == gradient.getParameter())
-        variable->gradient_buffer =
-            static_cast<int>(planned.buffers.lookup(gradient.getGradient()));
+        variable->gradient_buffer = static_cast<int>(bufferOf(gradient.getGradient(), planned));
   }
 
   // Lives are counted in ops until now; a plan counts commands. An op without commands lives at the
@@ -360,7 +382,7 @@ private:
         return failure();
       auto metric = std::make_unique<plan::MetricT>();
       metric->name = name.str();
-      metric->buffer = planned.buffers.lookup(value);
+      metric->buffer = bufferOf(value, planned);
       metric->reduction =
           *reduction == BatchReduction::Sum ? plan::Reduction_Sum : plan::Reduction_Mean;
       metric->evaluate = evaluate;
@@ -401,6 +423,7 @@ private:
   nlohmann::json &report;
   plan::PlanT plan;
   llvm::StringMap<unsigned> variableNumbers;
+  llvm::DenseMap<Value, unsigned> views; // of a part of another value: their buffers
   struct {
     size_t updates = 0, commands = 0;
     double secondsSaved = 0; // of a step, as predicted

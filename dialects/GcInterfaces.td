@@ -125,8 +125,11 @@ def InPlaceOpInterface : OpInterface<"InPlaceOpInterface"> {
       return ::gc::detail::fusibleMayWriteOver($_op.getOperation(), operand, result);
     }]>,
     InterfaceMethod<[{
-      Whether the result IS the operand seen differently (reshape): same bytes, nothing runs.
-    }], "bool", "isView", (ins), [{}], [{ return false; }]>
+      Whether the result IS the operand, or a part of it, seen differently (reshape, some slices): the
+      operand's bytes, and nothing runs.
+    }], "bool", "isView", (ins), [{}], [{ return false; }]>,
+    InterfaceMethod<"Where a view begins: bytes from the beginning of its operand.", "int64_t",
+      "getViewOffset", (ins), [{}], [{ return 0; }]>
   ];
 }
 

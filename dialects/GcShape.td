@@ -51,9 +51,13 @@ def Gc_ConcatOp : Gc_PureOp<"concat", [
 
 def Gc_SliceOp : Gc_PureOp<"slice", [
     Gc_Cost<"Rows", 1>, Gc_Samples<"Everywhere">, Gc_SameInInference,
-    InferTypeOpAdaptor, Gc_Differentiable]> {
+    InferTypeOpAdaptor, Gc_Differentiable,
+    DeclareOpInterfaceMethods<InPlaceOpInterface, ["canWriteOver", "isView", "getViewOffset"]>]> {
   let summary = "a range of an axis";
   let description = [{
+    Rows (axis 0) of what an op has computed are its bytes, and nothing is copied, where they begin and
+    end at multiples of 64 bytes. Everything else is a copy.
+
     ```mlir
     %y = gc.slice %x {axis = 1 : i64, offset = 0 : i64, size = 1 : i64} : (tensor<8x197x384xf32>) -> tensor<8x1x384xf32>
     ```
@@ -75,6 +79,25 @@ def Gc_PadOp : Gc_PureOp<"pad", [Gc_Cost<"Rows", 1>, Gc_Samples<"Everywhere">, G
   }];
   let arguments = (ins Gc_Value:$input, I64Attr:$axis, I64Attr:$low, I64Attr:$high);
   let results = (outs Gc_Value:$output);
+}
+
+def Gc_PutRowsOp : Gc_PureOp<"put_rows", [
+    DeclareOpInterfaceMethods<CostOpInterface, ["getBytesMoved"]>, Gc_Samples<"Nowhere">,
+    Gc_SameInInference, InferTypeOpAdaptor,
+    DeclareOpInterfaceMethods<InPlaceOpInterface, ["canWriteOver"]>]> {
+  let summary = "a tensor with some of its rows replaced";
+  let description = [{
+    Rows [from, from + n) of the result are the n rows of `part`, the others those of `whole`. Written
+    over `whole` where that dies, so that only the part is copied. What `--gc-expand` makes of parts
+    that are joined along axis 0: each dies as soon as it is in its place.
+
+    ```mlir
+    %y = gc.put_rows %whole, %part {from = 2 : i64} : (tensor<8x4xf32>, tensor<2x4xf32>) -> tensor<8x4xf32>
+    ```
+  }];
+  let arguments = (ins Gc_Value:$whole, Gc_Value:$part, I64Attr:$from);
+  let results = (outs Gc_Value:$output);
+  let hasVerifier = 1;
 }
 
 class Gc_Reduce<string mnemonic, list<Trait> traits = []>

@@ -24,6 +24,9 @@ inline constexpr int64_t kLargestDimension = INT32_MAX;
 /// Of one tensor. Sums over all tensors of a step then stay far inside 64 bits.
 inline constexpr int64_t kLargestBytes = int64_t(1) << 40;
 
+/// Every buffer begins at a multiple of this: kernels and libraries rely on it.
+inline constexpr int64_t kBufferAlignment = 64;
+
 /// The product, unless a factor is below 1 or the product is above `most`.
 std::optional<int64_t> boundedProduct(llvm::ArrayRef<int64_t> factors, int64_t most);
 

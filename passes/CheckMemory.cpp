@@ -201,16 +201,22 @@ private:
     return updateVariables(op);
   }
 
-  // A view is its operand's bytes under another name: they are read only where the view is used.
+  // A view is bytes of its operand under another name: they are read only where the view is used,
+  // and then all of the operand's must still be there.
   LogicalResult replayView(Operation *op) {
-    SmallVector<int> source = values.lookup(op->getOperand(0));
+    Value operand = op->getOperand(0), result = op->getResult(0);
+    SmallVector<int> source = values.lookup(operand);
     auto offsets = op->getAttrOfType<DenseI64ArrayAttr>("gc.offsets");
-    ByteRange range = contents[source.front()].range;
-    if (!offsets || offsets.size() != 1 || offsets[0] != range.begin ||
-        byteSize(op->getResult(0).getType()) != range.end - range.begin)
+    auto view = viewed.find(operand);
+    ByteRange whole = view == viewed.end() ? contents[source.front()].range : view->second;
+    int64_t begin = whole.begin + cast<InPlaceOpInterface>(op).getViewOffset();
+    ByteRange range{begin, begin + byteSize(result.getType())};
+    if (!offsets || offsets.size() != 1 || offsets[0] != begin || begin < whole.begin ||
+        range.end > whole.end)
       return op->emitOpError() << "is a view but does not lie at the bytes " << range
                                << " of its operand";
-    values[op->getResult(0)] = source;
+    viewed[result] = range;
+    values[result] = source;
     return success();
   }
 
@@ -369,7 +375,8 @@ private:
   std::vector<Content> contents;
   // For each value, what it is in the arena; an input has one entry for each of its slots.
   llvm::DenseMap<Value, SmallVector<int>> values;
-  llvm::StringMap<int> variables; // for each variable, the content that it holds now
+  llvm::DenseMap<Value, ByteRange> viewed; // for each view, the bytes that it shows
+  llvm::StringMap<int> variables;          // for each variable, the content that it holds now
   std::map<std::string, SmallVector<int>> inputs;
   std::vector<std::pair<Operation *, int>> kept; // gradients that must last to the end of the step
   MemoryReplay statistics;

@@ -8,12 +8,14 @@
 //   %y = gc.normalize %x, %mean, %rstd, %w, %b
 //   %c = gc.conv2d %image, %filter bias %bias {strides = <kernel>, padding = 0}
 //   %t = gc.reshape %c
+// and parts that are joined become chains of gc.put_rows (JoinRows.cpp).
 //
 // Autodiff sees the whole ops, because adjoints of the parts would be longer and save more values.
 // Fusion, which runs later, sees the parts: gc.normalize joins the ReLU and the addition behind it.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Expand.h"
+#include "passes/JoinRows.h"
 #include "passes/Passes.h"
 
 namespace gc {
@@ -65,6 +67,8 @@ void expand(ModuleOp module) {
     else if (auto embed = dyn_cast<PatchEmbedOp>(op))
       expandPatchEmbed(embed);
   });
+  for (auto function : module.getOps<func::FuncOp>())
+    joinRows(function);
 }
 
 } // namespace gc

@@ -148,10 +148,12 @@ def ExpandPass : Pass<"gc-expand", "::mlir::ModuleOp"> {
   let summary = "splits compound ops into those that have kernels";
   let description = [{
     `gc.batch_norm` becomes `gc.batch_stats` and `gc.normalize`, which fuses with its neighbours;
-    `gc.patch_embed` becomes `gc.conv2d` and `gc.reshape`.
+    `gc.patch_embed` becomes `gc.conv2d` and `gc.reshape`. What joins parts of the batch, `gc.concat`
+    along axis 0 and the sums of `gc.pad` that are the adjoint of `gc.slice`, becomes a chain of
+    `gc.put_rows`: each part is written to its place and dies.
 
     Requires: `--gc-autodiff` has run (the parts have no adjoints).
-    Guarantees: no `gc.batch_norm` and no `gc.patch_embed` is left.
+    Guarantees: no `gc.batch_norm`, no `gc.patch_embed` and no `gc.concat` along axis 0 is left.
   }];
   let dependentDialects = ["::gc::GcDialect"];
 }

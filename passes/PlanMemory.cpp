@@ -20,6 +20,8 @@ using namespace mlir;
 
 namespace gc {
 
+static_assert(storageAlignment == kBufferAlignment);
+
 namespace {
 class Planner {
 public:
@@ -210,7 +212,7 @@ void annotate(ModuleOp module, const MemoryPlan &plan) {
       if (op.getNumResults() > 0 && !isa<ReadOp>(op)) {
         SmallVector<int64_t> offsets;
         for (Value result : op.getResults())
-          offsets.push_back(offset(planned.buffers.lookup(result)));
+          offsets.push_back(offset(planned.buffers.lookup(result)) + offsetInStorage(result));
         op.setAttr("gc.offsets", b.getDenseI64ArrayAttr(offsets));
       }
       if (auto it = planned.workspaces.find(&op); it != planned.workspaces.end())

@@ -26,6 +26,7 @@ inline constexpr llvm::StringLiteral commandLists[] = {"micro_batch", "step", "e
 struct PlannedFunction {
   mlir::func::FuncOp function;
   std::string list;
+  /// Of each value; of a view the buffer of what it shows (see offsetInStorage).
   llvm::DenseMap<mlir::Value, unsigned> buffers{};
   llvm::DenseMap<mlir::Operation *, unsigned> workspaces{};
 };

@@ -52,6 +52,7 @@ template <typename Kernels> Emitter<Kernels> emitterOf(mlir::Operation *op) {
       GC_ROW(TransposeOp, emitTranspose),
       GC_ROW(ConcatOp, emitConcat),
       GC_ROW(SliceOp, emitSlice),
+      GC_ROW(PutRowsOp, emitPutRows),
       GC_ROW(PadOp, emitPad),
       GC_ROW(BroadcastOp, emitBroadcast),
       GC_ROW(ClassTokenOp, emitClassToken),

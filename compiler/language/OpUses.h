@@ -38,6 +38,11 @@ public:
   /// For kernels that belong to no single op.
   BufferUse plain(int buffer, llvm::ArrayRef<int64_t> shape, mlir::Type element) const;
 
+  /// Whether a result lies in the bytes of the operand.
+  bool isOverwritten(unsigned operand) const {
+    return operand < aliases.size() && aliases[operand] >= 0;
+  }
+
   mlir::Location location() const;
   mlir::MLIRContext *getContext() const { return context; }
 

@@ -25,4 +25,19 @@ SmallVector<SegmentCopy> copiesOf(ConcatOp op) {
   return copies;
 }
 
+SmallVector<SegmentCopy> copiesOf(PutRowsOp op, bool isOverWhole) {
+  auto whole = shapeOf(op.getWhole());
+  int64_t from = op.getFrom(), count = shapeOf(op.getPart())[0], end = from + count;
+  SmallVector<SegmentCopy> copies{
+      {1, Segments::of(shapeOf(op.getPart()), 0, 0, count), Segments::of(whole, 0, from, count)}};
+  auto keep = [&](int64_t first, int64_t rows) {
+    Segments kept = Segments::of(whole, 0, first, rows);
+    if (rows > 0 && !isOverWhole)
+      copies.push_back({0, kept, kept});
+  };
+  keep(0, from);
+  keep(end, whole[0] - end);
+  return copies;
+}
+
 } // namespace gc::kernels

@@ -29,6 +29,8 @@ struct SegmentCopy {
 };
 SegmentCopy copyOf(SliceOp op);
 llvm::SmallVector<SegmentCopy> copiesOf(ConcatOp op); // one for each operand
+/// The part, and the rows before and behind it where the result is not written over the whole.
+llvm::SmallVector<SegmentCopy> copiesOf(PutRowsOp op, bool isOverWhole);
 
 inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
   return mlir::cast<mlir::RankedTensorType>(value.getType()).getShape();

@@ -90,6 +90,48 @@ LogicalResult SliceOp::verify() {
   return success();
 }
 
+bool SliceOp::canWriteOver(unsigned, unsigned) { return isView(); }
+// An input has several buffers in turn, and a variable is one for others to change: their rows are
+// copied.
+bool SliceOp::isView() {
+  if (getAxis() != 0 || getViewOffset() % kBufferAlignment != 0 ||
+      byteSize(getOutput().getType()) % kBufferAlignment != 0)
+    return false;
+  Operation *op = getInput().getDefiningOp();
+  while (auto inPlace = dyn_cast_or_null<InPlaceOpInterface>(op)) {
+    if (!inPlace.isView())
+      break;
+    op = op->getOperand(0).getDefiningOp();
+  }
+  return op && !isa<ReadOp>(op);
+}
+int64_t SliceOp::getViewOffset() {
+  return byteSize(getInput().getType()) / tensorType(getInput()).getDimSize(0) *
+         static_cast<int64_t>(getOffset());
+}
+
+LogicalResult PutRowsOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor a,
+                                          SmallVectorImpl<Type> &types) {
+  types.push_back(a.getWhole().getType());
+  return success();
+}
+LogicalResult PutRowsOp::verify() {
+  auto whole = tensorType(getWhole()).getShape(), part = tensorType(getPart()).getShape();
+  if (whole.empty() || part.empty() || whole.drop_front() != part.drop_front())
+    return emitOpError() << "rows of " << getPart().getType() << " do not fit "
+                         << getWhole().getType();
+  int64_t from = getFrom();
+  if (from < 0 || part[0] > whole[0] || from > whole[0] - part[0])
+    return emitOpError() << part[0] << " rows from " << from << " on are outside of "
+                         << getWhole().getType();
+  return success();
+}
+bool PutRowsOp::canWriteOver(unsigned operand, unsigned) { return operand == 0; }
+// As it is where the whole dies.
+WorkKind PutRowsOp::getWorkKind() { return WorkKind::Rows; }
+double PutRowsOp::getFlops() { return elementCount(getPart().getType()); }
+double PutRowsOp::getBytesMoved() { return 2.0 * byteSize(getPart().getType()); }
+
 LogicalResult PadOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor a,
                                       SmallVectorImpl<Type> &types) {
   SmallVector<int64_t> shape(tensorType(a.getInput()).getShape());

@@ -26,6 +26,14 @@ Value storageOf(Value value) {
   return value;
 }
 
+int64_t offsetInStorage(Value value) {
+  int64_t offset = 0;
+  for (Operation *op = value.getDefiningOp(); op && isView(op);
+       op = op->getOperand(0).getDefiningOp())
+    offset += cast<InPlaceOpInterface>(op).getViewOffset();
+  return offset;
+}
+
 // Collects the users of a value and of its views.
 static void collectUsers(Value value, SmallVectorImpl<Operation *> &users) {
   for (Operation *user : value.getUsers()) {

@@ -11,16 +11,19 @@ namespace gc {
 /// The variables that an op changes; empty for most.
 llvm::SmallVector<mlir::FlatSymbolRefAttr> variablesWritten(mlir::Operation *op);
 
-/// Whether the op's result is its operand seen differently: the same bytes.
+/// Whether the op's result is its operand, or a part of it, seen differently: the operand's bytes.
 bool isView(mlir::Operation *op);
 
 /// Whether the op only names bytes (a read, a view, the mark of a gradient), so that nothing runs
 /// for it: it has no command, no cost and no place in a schedule. The one list of them.
 bool isNothing(mlir::Operation *op);
 
-/// The value whose bytes `value` is: reshapes are looked through. A `gc.read` result stands for its
-/// variable.
+/// The value whose bytes `value` is, or is a part of: views are looked through. A `gc.read` result
+/// stands for its variable.
 mlir::Value storageOf(mlir::Value value);
+
+/// Where `value` begins in the bytes of storageOf(value).
+int64_t offsetInStorage(mlir::Value value);
 
 /// The ops that depend on the gradient of the loss.
 llvm::DenseSet<mlir::Operation *> backwardOps(mlir::Block &block);

@@ -177,6 +177,9 @@ func.func @shapes(%x: tensor<2x3x4xf32>) {
   %1 = gc.transpose %x {permutation = array<i64: 0, 2, 1>} : (tensor<2x3x4xf32>) -> tensor<2x4x3xf32>
   // CHECK: gc.concat %{{.*}}, %{{.*}} {axis = 1 : i64}
   %2 = gc.concat %x, %x {axis = 1 : i64} : (tensor<2x3x4xf32>, tensor<2x3x4xf32>) -> tensor<2x6x4xf32>
+  // CHECK: gc.put_rows %{{.*}}, %{{.*}} {from = 1 : i64}
+  %part = gc.slice %x {axis = 0 : i64, offset = 0 : i64, size = 1 : i64} : (tensor<2x3x4xf32>) -> tensor<1x3x4xf32>
+  %put = gc.put_rows %x, %part {from = 1 : i64} : (tensor<2x3x4xf32>, tensor<1x3x4xf32>) -> tensor<2x3x4xf32>
   // CHECK: gc.slice
   %3 = gc.slice %x {axis = 1 : i64, offset = 1 : i64, size = 2 : i64} : (tensor<2x3x4xf32>) -> tensor<2x2x4xf32>
   // CHECK: gc.pad

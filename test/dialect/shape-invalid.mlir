@@ -105,3 +105,27 @@ func.func @reduce_max_grad_gradient(%x: tensor<2x3x4xf32>, %o: tensor<3x4xf32>, 
   %y = gc.reduce_max_grad %x, %o, %d {dimensions = array<i64: 0>} : (tensor<2x3x4xf32>, tensor<3x4xf32>, tensor<2x4xf32>) -> tensor<2x3x4xf32>
   return
 }
+
+// -----
+
+func.func @put_rows_outside(%x: tensor<4x3xf32>, %part: tensor<2x3xf32>) {
+  // expected-error @below {{2 rows from 3 on are outside of 'tensor<4x3xf32>'}}
+  %y = gc.put_rows %x, %part {from = 3 : i64} : (tensor<4x3xf32>, tensor<2x3xf32>) -> tensor<4x3xf32>
+  return
+}
+
+// -----
+
+func.func @put_rows_before(%x: tensor<4x3xf32>, %part: tensor<2x3xf32>) {
+  // expected-error @below {{2 rows from -1 on are outside of 'tensor<4x3xf32>'}}
+  %y = gc.put_rows %x, %part {from = -1 : i64} : (tensor<4x3xf32>, tensor<2x3xf32>) -> tensor<4x3xf32>
+  return
+}
+
+// -----
+
+func.func @put_rows_of_another_shape(%x: tensor<4x3xf32>, %part: tensor<2x4xf32>) {
+  // expected-error @below {{rows of 'tensor<2x4xf32>' do not fit 'tensor<4x3xf32>'}}
+  %y = gc.put_rows %x, %part {from = 0 : i64} : (tensor<4x3xf32>, tensor<2x4xf32>) -> tensor<4x3xf32>
+  return
+}

@@ -219,6 +219,20 @@ static std::vector<Model> shape() {
        "%y = gc.concat %a, %b, %a {axis = 1 : i64} : (tensor<3x1x5xf32>, tensor<3x2x5xf32>, "
        "tensor<3x1x5xf32>) -> tensor<3x4x5xf32>",
        "3x4x5"},
+      {"concat_rows",
+       {{"a", "1x4"}, {"b", "2x4"}},
+       "%y = gc.concat %a, %b, %a {axis = 0 : i64} : (tensor<1x4xf32>, tensor<2x4xf32>, "
+       "tensor<1x4xf32>) -> tensor<4x4xf32>",
+       "4x4"},
+      {"slices_of_rows", // which overlap, and whose gradients are added up
+       {{"x", "4x3"}},
+       "%s = gc.slice %x {axis = 0 : i64, offset = 0 : i64, size = 2 : i64} : (tensor<4x3xf32>) -> "
+       "tensor<2x3xf32> %t = gc.slice %x {axis = 0 : i64, offset = 2 : i64, size = 2 : i64} : "
+       "(tensor<4x3xf32>) -> tensor<2x3xf32> %u = gc.slice %x {axis = 0 : i64, offset = 1 : i64, "
+       "size = 2 : i64} : (tensor<4x3xf32>) -> tensor<2x3xf32> %v = gc.mul %s, %t : "
+       "(tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32> %y = gc.mul %v, %u : "
+       "(tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>",
+       "2x3"},
       {"slice",
        {{"x", "3x7x5"}},
        "%y = gc.slice %x {axis = 1 : i64, offset = 2 : i64, size = 3 : i64} : "

@@ -302,6 +302,33 @@ module attributes {gc.arena_bytes = 512 : i64} {
 
 // -----
 
+// Rows are a part of what they are taken from.
+module attributes {gc.arena_bytes = 768 : i64} {
+  func.func @rows_elsewhere(%x: tensor<4x16xf32> {gc.input = "x", gc.offsets = array<i64: 0>}) -> tensor<1x16xf32> attributes {gc.list = "micro_batch"} {
+    %0 = gc.neg %x {gc.offsets = array<i64: 256>} : (tensor<4x16xf32>) -> tensor<4x16xf32>
+    // expected-error@+1 {{is a view but does not lie at the bytes [320, 384) of its operand}}
+    %r = gc.slice %0 {axis = 0 : i64, offset = 1 : i64, size = 1 : i64, gc.offsets = array<i64: 256>} : (tensor<4x16xf32>) -> tensor<1x16xf32>
+    return %r : tensor<1x16xf32>
+  }
+}
+
+// -----
+
+// They are gone where any of it was overwritten.
+module attributes {gc.arena_bytes = 768 : i64} {
+  func.func @rows_overwritten(%x: tensor<4x16xf32> {gc.input = "x", gc.offsets = array<i64: 0>}) -> tensor<1x16xf32> attributes {gc.list = "micro_batch"} {
+    %0 = gc.neg %x {gc.offsets = array<i64: 256>} : (tensor<4x16xf32>) -> tensor<4x16xf32>
+    %1 = gc.slice %0 {axis = 0 : i64, offset = 1 : i64, size = 1 : i64, gc.offsets = array<i64: 320>} : (tensor<4x16xf32>) -> tensor<1x16xf32>
+    // expected-note@+1 {{overwritten here, bytes [256, 512)}}
+    %2 = gc.exp %x {gc.offsets = array<i64: 256>} : (tensor<4x16xf32>) -> tensor<4x16xf32>
+    // expected-error@+1 {{operand #0 is 'neg@check-memory-invalid.mlir}}
+    %3 = gc.tanh %1 {gc.offsets = array<i64: 512>} : (tensor<1x16xf32>) -> tensor<1x16xf32>
+    return %3 : tensor<1x16xf32>
+  }
+}
+
+// -----
+
 // Nothing was placed.
 module attributes {gc.arena_bytes = 512 : i64} {
   gc.parameter @w : tensor<16xf32> = #gc.init<constant, [0.0]> {gc.offset = 0 : i64}

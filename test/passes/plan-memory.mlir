@@ -40,3 +40,25 @@ func.func @train(%x: tensor<4x2x16xf32>) -> tensor<8x16xf32> attributes {gc.list
   return %2 : tensor<8x16xf32>
 }
 }
+
+// -----
+
+// Rows are bytes of what they are taken from, where they begin and end at multiples of 64; those of an input are
+// copied, for it may have several places. What is put into rows is written over the whole that dies there.
+// CHECK-LABEL: module attributes {gc.arena_bytes =
+// CHECK:           gc.slice %arg0 {{.*}}gc.offsets = array<i64: 1024>
+// CHECK:           gc.relu %arg0 {gc.offsets = array<i64: 1152>}
+// CHECK:           gc.slice {{.*}}gc.offsets = array<i64: 1280>
+// CHECK:           gc.slice {{.*}}gc.offsets = array<i64: 1344>
+// CHECK:           gc.put_rows {{.*}}gc.offsets = array<i64: 1152>
+module {
+func.func @train(%x: tensor<16x16xf32>) -> (tensor<16x16xf32>, tensor<2x16xf32>) attributes {gc.list = "micro_batch"} {
+  %c = gc.slice %x {axis = 0 : i64, offset = 2 : i64, size = 2 : i64} : (tensor<16x16xf32>) -> tensor<2x16xf32>
+  %0 = gc.relu %x : (tensor<16x16xf32>) -> tensor<16x16xf32>
+  %1 = gc.slice %0 {axis = 0 : i64, offset = 2 : i64, size = 3 : i64} : (tensor<16x16xf32>) -> tensor<3x16xf32>
+  %2 = gc.slice %1 {axis = 0 : i64, offset = 1 : i64, size = 2 : i64} : (tensor<3x16xf32>) -> tensor<2x16xf32>
+  %3 = gc.add %2, %c : (tensor<2x16xf32>, tensor<2x16xf32>) -> tensor<2x16xf32>
+  %4 = gc.put_rows %0, %3 {from = 5 : i64} : (tensor<16x16xf32>, tensor<2x16xf32>) -> tensor<16x16xf32>
+  return %4, %3 : tensor<16x16xf32>, tensor<2x16xf32>
+}
+}

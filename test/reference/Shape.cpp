@@ -56,6 +56,11 @@ bool evaluateShape(Operation *op, Operands x, Results y) {
         place(x[0], y[0], o.getAxis(), -static_cast<int64_t>(o.getOffset()));
         return true;
       })
+      .Case([&](PutRowsOp o) {
+        place(x[0], y[0], 0, 0);
+        place(x[1], y[0], 0, o.getFrom());
+        return true;
+      })
       .Case([&](PadOp o) {
         place(x[0], y[0], o.getAxis(), o.getLow());
         return true;

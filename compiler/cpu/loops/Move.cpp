@@ -59,6 +59,12 @@ LogicalResult emitConcat(ConcatOp op, OpKernels &kernels) {
   return success();
 }
 
+LogicalResult emitPutRows(PutRowsOp op, OpKernels &kernels) {
+  for (const SegmentCopy &copy : copiesOf(op, kernels.isOverwritten(0)))
+    addCopy(kernels, copy);
+  return success();
+}
+
 LogicalResult emitPad(PadOp op, OpKernels &kernels) {
   auto from = shapeOf(op.getInput()), to = shapeOf(op.getOutput());
   int64_t axis = op.getAxis(), low = op.getLow(), size = from[axis];

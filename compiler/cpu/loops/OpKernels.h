@@ -101,6 +101,7 @@ mlir::LogicalResult emitReduceMaxGrad(ReduceMaxGradOp op, OpKernels &kernels);
 mlir::LogicalResult emitTranspose(TransposeOp op, OpKernels &kernels);
 mlir::LogicalResult emitConcat(ConcatOp op, OpKernels &kernels);
 mlir::LogicalResult emitSlice(SliceOp op, OpKernels &kernels);
+mlir::LogicalResult emitPutRows(PutRowsOp op, OpKernels &kernels);
 mlir::LogicalResult emitPad(PadOp op, OpKernels &kernels);
 mlir::LogicalResult emitBroadcast(BroadcastOp op, OpKernels &kernels);
 mlir::LogicalResult emitClassToken(ClassTokenOp op, OpKernels &kernels);

@@ -144,6 +144,7 @@ mlir::LogicalResult emitReduceMaxGrad(ReduceMaxGradOp op, GpuKernels &kernels);
 mlir::LogicalResult emitTranspose(TransposeOp op, GpuKernels &kernels);
 mlir::LogicalResult emitConcat(ConcatOp op, GpuKernels &kernels);
 mlir::LogicalResult emitSlice(SliceOp op, GpuKernels &kernels);
+mlir::LogicalResult emitPutRows(PutRowsOp op, GpuKernels &kernels);
 mlir::LogicalResult emitPad(PadOp op, GpuKernels &kernels);
 mlir::LogicalResult emitBroadcast(BroadcastOp op, GpuKernels &kernels);
 mlir::LogicalResult emitClassToken(ClassTokenOp op, GpuKernels &kernels);

@@ -61,6 +61,12 @@ LogicalResult emitConcat(ConcatOp op, GpuKernels &kernels) {
   return success();
 }
 
+LogicalResult emitPutRows(PutRowsOp op, GpuKernels &kernels) {
+  for (const SegmentCopy &copy : copiesOf(op, kernels.isOverwritten(0)))
+    addCopy(kernels, copy);
+  return success();
+}
+
 LogicalResult emitPad(PadOp op, GpuKernels &kernels) {
   auto from = shapeOf(op.getInput()), to = shapeOf(op.getOutput());
   int64_t axis = op.getAxis();

@@ -114,6 +114,34 @@ TEST(MoveTest, SlicePadConcat) {
   }
 }
 
+// Over the whole, and beside it.
+TEST(MoveTest, PutRows) {
+  struct Case {
+    std::vector<int64_t> shape;
+    int64_t from, rows;
+  };
+  for (const Case &c : {Case{{7}, 2, 3}, Case{{4, 16}, 0, 2}, Case{{4, 16}, 2, 2},
+                        Case{{5, 3, 7}, 1, 2}, Case{{3, 5000}, 1, 1}, Case{{2, 8}, 0, 2}})
+    for (bool isOver : {false, true}) {
+      Tensor whole = Tensor::random(c.shape, 1);
+      std::vector<int64_t> shape = c.shape;
+      shape[0] = c.rows;
+      Tensor part = Tensor::random(shape, 2);
+      int64_t row = whole.size() / c.shape[0];
+      std::vector<double> expected(whole.size());
+      for (int64_t i = 0; i < whole.size(); ++i)
+        expected[i] =
+            i / row >= c.from && i / row < c.from + c.rows ? part[i - c.from * row] : whole[i];
+      Outcome put = run("%r = gc.put_rows %0, %1 {from = " + std::to_string(c.from) + " : i64}" +
+                            signature({whole, part}, {whole.type()}),
+                        {whole, part}, {}, isOver ? std::vector<int>{0, -1} : std::vector<int>{});
+      expectClose(put.results[0], expected, 0, whole.type());
+      // Only the part is copied where the rest is in its place.
+      EXPECT_EQ(put.launches.size(),
+                isOver ? 1 : 1 + (c.from > 0) + (c.from + c.rows < c.shape[0]));
+    }
+}
+
 TEST(MoveTest, Broadcast) {
   struct Case {
     std::vector<int64_t> from, dimensions, to;
