@@ -22,6 +22,13 @@ struct MachineCosts {
   std::map<std::string, double> opSeconds; // of ops in earlier runs, by what they do (workText)
 };
 
+/// Which chains of ops run in parts of the batch, one part after the other (--gc-split).
+struct SplitWish {
+  bool automatic = true; // where a budget cannot be met otherwise; no parts or chains then
+  long parts = 1;        // 1: none
+  std::string chains;    // as --gc-split takes them; empty: all that are worth it
+};
+
 struct CompileOptions {
   std::string device = "cpu";
   // CUDA.
@@ -34,6 +41,7 @@ struct CompileOptions {
   // Memory.
   long accumulate = 1; // micro-batches in a step
   bool accumulateAuto = false;
+  SplitWish split;
   std::string remat = "none";
   uint64_t budgetBytes = 0;   // 0: none
   std::string costs;          // file of measured seconds or rates; wins over `machine`

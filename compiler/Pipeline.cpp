@@ -15,6 +15,12 @@ void buildTrainPipeline(OpPassManager &passes, const CompileOptions &options, Ta
                         bool lean, StringRef selectName) {
   passes.addPass(createCheckModelPass());
   passes.addPass(createSimplifyPass());
+  if (options.split.parts != 1) {
+    SplitPassOptions split;
+    split.parts = options.split.parts;
+    split.chains = options.split.chains;
+    passes.addPass(createSplitPass(split));
+  }
   if (options.evaluate)
     passes.addPass(createInferencePass());
   passes.addPass(createAutodiffPass());
@@ -51,6 +57,9 @@ struct TrainPipelineOptions : PassPipelineOptions<TrainPipelineOptions> {
   Option<PassSetting<double>> epsilon{*this, "epsilon", llvm::cl::desc("adam: epsilon (1e-8)")};
   Option<int64_t> accumulate{*this, "accumulate", llvm::cl::desc("micro-batches in a step"),
                              llvm::cl::init(1)};
+  Option<int64_t> split{*this, "split",
+                        llvm::cl::desc("parts of the batch that chains of ops are computed in"),
+                        llvm::cl::init(1)};
   Option<std::string> policy{*this, "policy",
                              llvm::cl::desc("recompute none, all, sqrt, checkpoints or budget"),
                              llvm::cl::init("none")};
@@ -79,6 +88,7 @@ void addTrainPipeline(OpPassManager &passes, const TrainPipelineOptions &given,
   CompileOptions options;
   options.optimizer = settingsOf(given.optimizer, given);
   options.accumulate = given.accumulate;
+  options.split.parts = given.split;
   options.keepGradients = given.keepGradients;
   options.evaluate = given.evaluate;
   buildTrainPipeline(passes, options, target, /*lean=*/false, kSelectForCpu);

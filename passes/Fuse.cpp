@@ -20,6 +20,8 @@
 #include "mlir/Pass/Pass.h"
 #include "passes/Passes.h"
 #include "passes/Rederive.h"
+#include "passes/Split.h"
+#include "passes/Split.h"
 #include "passes/analysis/Dependence.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/SetVector.h"
@@ -150,6 +152,11 @@ private:
 
   bool mayMerge(const Group &first, const Group &second) {
     if (!(first.space == second.space) || buffers(first, second) > largestGroup)
+      return false;
+    // Parts of the batch run one after the other; a group of several would hold what they made
+    // until the last is done.
+    std::optional<ChainPart> part = chainPartOf(first.ops.front());
+    if (part && part != chainPartOf(second.ops.front()))
       return false;
     // A sum over rows is complete only when its kernel ends, so no op of the group may read it.
     for (Operation *op : second.ops)

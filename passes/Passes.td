@@ -41,6 +41,44 @@ def SimplifyPass : Pass<"gc-simplify", "::mlir::ModuleOp"> {
   let dependentDialects = ["::gc::GcDialect"];
 }
 
+def SplitPass : Pass<"gc-split", "::mlir::ModuleOp"> {
+  let summary = "computes chains of ops in parts of the batch, one part after the other";
+  let description = [{
+    A chain is a run of ops, one behind the other in the model, that keep the samples of a batch
+    apart: they run on the first N-th of the batch, then on the second, and the parts of what others
+    read are joined. So a step never holds the whole batch's values inside of a chain, unless it keeps
+    them for the backward pass, which goes through the parts in the reverse order.
+
+    ```mlir
+    %y = gc.conv2d %x, %w ... : (tensor<8x...>) -> tensor<8x...>
+    // becomes, with parts=2
+    %x0 = gc.slice %x {axis = 0, offset = 0, size = 4} : (tensor<8x...>) -> tensor<4x...>
+    %y0 = gc.conv2d %x0, %w ... : (tensor<4x...>) -> tensor<4x...>
+    %x1 = gc.slice %x {axis = 0, offset = 4, size = 4} : (tensor<8x...>) -> tensor<4x...>
+    %y1 = gc.conv2d %x1, %w ... : (tensor<4x...>) -> tensor<4x...>
+    %y = gc.concat %y0, %y1 {axis = 0}
+    ```
+
+    Without `from` and `to`, or `chains`, every chain is split in which an op reads and writes at least a quarter of
+    what the largest does; an op whose parameters are larger than a part of what it reads and
+    writes ends a chain. Values of samples are the same where a kernel treats each alone;
+    a parameter's gradient is the sum of those of the parts, in another order than that of the
+    whole batch, and so equal up to rounding.
+
+    Requires: a model before `--gc-autodiff`; N divides the batch. Guarantees: the same outputs and
+    gradients up to rounding; what mixes samples (batch norm, the loss) or draws random numbers is as it
+    was, and an error where a chain is asked for that has it.
+  }];
+  let options = [
+    Option<"parts", "parts", "int64_t", "2", "parts of the batch">,
+    Option<"from", "from", "std::string", "\"\"", "layer of the first op of the one chain to split">,
+    Option<"to", "to", "std::string", "\"\"", "layer of its last op">,
+    Option<"chains", "chains", "std::string", "\"\"",
+           "instead: chains by the places of their ops in the model, such as 3-12,20-31">
+  ];
+  let dependentDialects = ["::gc::GcDialect", "::mlir::func::FuncDialect"];
+}
+
 def AutodiffPass : Pass<"gc-autodiff", "::mlir::ModuleOp"> {
   let summary = "appends the backward pass to the model";
   let description = [{

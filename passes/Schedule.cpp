@@ -12,12 +12,15 @@
 //===----------------------------------------------------------------------===//
 #include "passes/Schedule.h"
 #include "passes/Passes.h"
+#include "passes/Split.h"
 #include "passes/algorithms/ordering/Ordering.h"
 #include "passes/analysis/Dependence.h"
 #include "passes/analysis/Liveness.h"
 #include "passes/analysis/OpCosts.h"
 #include "passes/analysis/StepGraphOf.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
+#include <map>
 
 using namespace mlir;
 
@@ -76,6 +79,28 @@ public:
           follow(i, reader, lastReader[reader]);
   }
 
+  // Parts of the batch stay one behind the other: where they run at the same time, recomputation
+  // needs room for the values of several.
+  void addParts() {
+    using Group =
+        llvm::MapVector<int64_t, SmallVector<int>>; // the ops of each part, in their order
+    std::map<std::pair<int64_t, bool>, Group> chains;
+    for (auto [i, op] : llvm::enumerate(function.ops))
+      if (std::optional<ChainPart> part = chainPartOf(op))
+        chains[{part->chain, function.graph.ops[i].backward}][part->part].push_back(
+            static_cast<int>(i));
+    for (auto &[chain, parts] : chains) {
+      ArrayRef<int> last;
+      for (auto &[part, ops] : parts) {
+        for (int op : endsOf(ops, /*first=*/true))
+          for (int previous : endsOf(last, /*first=*/false))
+            if (previous < op)
+              before[op].push_back(previous);
+        last = ops;
+      }
+    }
+  }
+
   const ExtraEdges &edges() const { return before; }
 
 private:
@@ -107,6 +132,18 @@ private:
         }
   }
 
+  // Of some ops those that follow none of the others, or that none of the others follows.
+  SmallVector<int> endsOf(ArrayRef<int> ops, bool first) const {
+    llvm::SmallDenseSet<int> all(ops.begin(), ops.end()), inner;
+    for (int op : ops)
+      for (int previous : before[op])
+        if (all.contains(previous))
+          inner.insert(first ? op : previous);
+    SmallVector<int> ends;
+    llvm::copy_if(ops, std::back_inserter(ends), [&](int op) { return !inner.contains(op); });
+    return ends;
+  }
+
   const FunctionGraph &function;
   llvm::DenseMap<Operation *, int> indexOf;
   ExtraEdges before;
@@ -131,6 +168,7 @@ void scheduleForMemory(func::FuncOp function) {
   Dependence dependence(block);
   Edges edges(graph);
   edges.addDependence(dependence);
+  edges.addParts();
   edges.addRecomputation();
   std::vector<int> order = orderForMemory(graph.graph, edges.edges());
   if (llvm::is_sorted(order))

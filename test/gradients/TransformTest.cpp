@@ -5,6 +5,7 @@
 #include "passes/Inference.h"
 #include "passes/Optimizer.h"
 #include "passes/Schedule.h"
+#include "passes/Split.h"
 #include "test/gradients/Model.h"
 #include <cmath>
 #include <gtest/gtest.h>
@@ -139,6 +140,67 @@ TEST(Expand, KeepsLossAndGradients) {
       for (int64_t i = 0; i < gradient.size(); ++i)
         EXPECT_NEAR(gradient[i], after->gradients.at(name)[i], 1e-13) << model.name << " " << name;
   }
+}
+
+// A step in parts of the batch is that of the whole batch up to rounding, which in double is
+// little; the loss, which is computed from the same values of samples, is even the same to the bit.
+TEST(Split, KeepsLossAndGradients) {
+  const std::string text = R"(
+    gc.parameter @a : tensor<4x3x3x2xf32> = #gc.init<constant, [0.0]>
+    gc.parameter @c : tensor<4x3x3x4xf32> = #gc.init<constant, [0.0]>
+    gc.parameter @s : tensor<4xf32> = #gc.init<constant, [0.0]>
+    gc.parameter @w : tensor<3x16xf32> = #gc.init<constant, [0.0]>
+    func.func @model(%x: tensor<4x4x4x2xf32> {gc.input = "x"}, %l: tensor<4xi32> {gc.input = "labels"})
+        -> (tensor<f32> {gc.output = "loss"}) {
+      %a = gc.read @a : tensor<4x3x3x2xf32>
+      %s = gc.read @s : tensor<4xf32>
+      %0 = gc.conv2d %x, %a bias %s {strides = array<i64: 1, 1>, padding = array<i64: 1, 1>} : (tensor<4x4x4x2xf32>, tensor<4x3x3x2xf32>, tensor<4xf32>) -> tensor<4x4x4x4xf32> loc("first")
+      %1 = gc.tanh %0 : (tensor<4x4x4x4xf32>) -> tensor<4x4x4x4xf32> loc("skip")
+      %c = gc.read @c : tensor<4x3x3x4xf32>
+      %2 = gc.conv2d %1, %c {strides = array<i64: 1, 1>, padding = array<i64: 1, 1>} : (tensor<4x4x4x4xf32>, tensor<4x3x3x4xf32>) -> tensor<4x4x4x4xf32> loc("second")
+      %3, %m, %r = gc.group_norm %2, %s, %s {groups = 2 : i64, epsilon = 0.25 : f32} : (tensor<4x4x4x4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4x4x4x4xf32>, tensor<4x2xf32>, tensor<4x2xf32>)
+      %4 = gc.add %3, %1 : (tensor<4x4x4x4xf32>, tensor<4x4x4x4xf32>) -> tensor<4x4x4x4xf32> loc("add")
+      %5, %i = gc.max_pool %4 {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, padding = array<i64: 0, 0>} : (tensor<4x4x4x4xf32>) -> (tensor<4x2x2x4xf32>, tensor<4x2x2x4xi8>) loc("pool")
+      %f = gc.reshape %5 : (tensor<4x2x2x4xf32>) -> tensor<4x16xf32>
+      %w = gc.read @w : tensor<3x16xf32>
+      %y = gc.linear %f, %w : (tensor<4x16xf32>, tensor<3x16xf32>) -> tensor<4x3xf32>
+      %loss, %lse = gc.cross_entropy %y, %l : (tensor<4x3xf32>, tensor<4xi32>) -> (tensor<f32>, tensor<4xf32>)
+      return %loss : tensor<f32>
+    }
+  )";
+  auto step = [&](llvm::ArrayRef<SampleChain> chains, int64_t parts, bool isExpanded) {
+    OwningOpRef<ModuleOp> module = parse(text);
+    EXPECT_TRUE(module && succeeded(splitChains(functionNamed(*module, "model"), chains, parts)) &&
+                succeeded(autodiff(*module)));
+    if (isExpanded)
+      expand(*module);
+    reference::Tensors inputs = drawInputs(functionNamed(*module, "train")), variables;
+    inputs["labels"].data = {0, 2, 1, 2};
+    variables["a"] = draw({4, 3, 3, 2}, -1, 1, 1);
+    variables["c"] = draw({4, 3, 3, 4}, -1, 1, 2);
+    variables["s"] = draw({4}, 0.5, 1.5, 3);
+    variables["w"] = draw({3, 16}, -1, 1, 4);
+    auto outputs = reference::run(functionNamed(*module, "train"), inputs, variables);
+    EXPECT_TRUE(succeeded(outputs));
+    return std::move(*outputs);
+  };
+  auto whole = step({}, 1, false);
+  // All that can be split; both ends inside, where a value and its gradient cross; two chains.
+  SmallVector<SmallVector<SampleChain>> cases{{{2, 8}}, {{5, 6}}, {{2, 3}, {5, 8}}, {{7, 7}}};
+  for (const auto &chains : cases)
+    for (int64_t parts : {2, 4})
+      for (bool isExpanded : {false, true}) {
+        SCOPED_TRACE(textOf(chains) + " in " + std::to_string(parts));
+        auto split = step(chains, parts, isExpanded);
+        EXPECT_EQ(whole.results.at("loss")[0], split.results.at("loss")[0]);
+        ASSERT_EQ(whole.gradients.size(), split.gradients.size());
+        for (auto &[name, gradient] : whole.gradients)
+          for (int64_t i = 0; i < gradient.size(); ++i)
+            EXPECT_NEAR(gradient[i], split.gradients.at(name)[i], 1e-14) << name;
+      }
+  // What is found by itself ends before the product.
+  OwningOpRef<ModuleOp> module = parse(text);
+  EXPECT_EQ(textOf(findSampleChains(functionNamed(*module, "model"), 2)), "2-8");
 }
 
 // Moved ops compute what they did, to the bit, and update what they did. Workspaces make the order

@@ -14,9 +14,9 @@ namespace {
 
 /// In the order in which `--gc-train` runs them. A test finds what passes/Passes.td has besides.
 constexpr llvm::StringLiteral kPasses[] = {
-    "gc-check-model", "gc-simplify",      "gc-inference",   "gc-autodiff",    "gc-optimizer",
-    "gc-accumulate",  "gc-expand",        "gc-fuse",        "gc-select-cpu",  "gc-schedule",
-    "gc-plan-step",   "gc-rematerialize", "gc-plan-memory", "gc-check-memory"};
+    "gc-check-model", "gc-simplify",   "gc-split",         "gc-inference",   "gc-autodiff",
+    "gc-optimizer",   "gc-accumulate", "gc-expand",        "gc-fuse",        "gc-select-cpu",
+    "gc-schedule",    "gc-plan-step",  "gc-rematerialize", "gc-plan-memory", "gc-check-memory"};
 
 constexpr llvm::StringLiteral kBeginning = R"(gc-opt: passes on gc IR
 
