@@ -3,17 +3,31 @@
 #include "compiler/Costs.h"
 #include "compiler/DiagnosticLog.h"
 #include "compiler/Pipeline.h"
+#include "dialects/OpName.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Accumulate.h"
 #include "passes/BatchSplit.h"
 #include "passes/ModelFunction.h"
+#include "passes/Passes.h"
+#include "passes/Split.h"
 
 using namespace mlir;
 
 namespace gc {
 
 bool Candidates::build() {
+  if (options.split.parts != 1)
+    return addAskedSplit();
+  if (!addUnsplit())
+    return false;
+  if (options.split.automatic && options.budgetBytes &&
+      (options.accumulateAuto || options.accumulate == 1))
+    trySplits();
+  return true;
+}
+
+bool Candidates::addUnsplit() {
   if (!options.accumulateAuto)
     return add(options.accumulate);
   if (!add(1))
@@ -25,7 +39,7 @@ bool Candidates::build() {
   if (failed(batch))
     return false;
   for (int64_t parts = 2; parts <= *batch && !enough(); ++parts)
-    if (*batch % parts == 0 && !tryParts(parts))
+    if (*batch % parts == 0 && !tryMicroBatches(parts))
       break;
   return true;
 }
@@ -37,10 +51,10 @@ bool Candidates::enough() {
          last.arenaBytes(last.keepEverything()) <= static_cast<int64_t>(options.budgetBytes);
 }
 
-bool Candidates::add(int64_t parts) {
-  if (!addModule(parts, /*lean=*/false))
+bool Candidates::add(int64_t microBatches, const StepSplit &split) {
+  if (!addModule(microBatches, split, /*lean=*/false))
     return false;
-  return !isScarce() || !target->canBeLean() || addModule(parts, /*lean=*/true);
+  return !isScarce() || !target->canBeLean() || addModule(microBatches, split, /*lean=*/true);
 }
 
 // By what the target knows of an op's commands.
@@ -52,10 +66,11 @@ static void predictSeconds(ModuleOp module, Target &target, bool lean) {
         op.setAttr("gc.seconds", builder.getF64FloatAttr(*seconds));
 }
 
-bool Candidates::addModule(int64_t parts, bool lean) {
+bool Candidates::addModule(int64_t microBatches, const StepSplit &split, bool lean) {
   OwningOpRef<ModuleOp> module = model.clone();
   CompileOptions own = options;
-  own.accumulate = parts;
+  own.accumulate = microBatches;
+  own.split = {false, split.parts, split.chains};
   PassManager passes(module->getContext());
   buildTrainPipeline(
       passes, own, [&](MLIRContext *) { return target; }, lean);
@@ -67,22 +82,26 @@ bool Candidates::addModule(int64_t parts, bool lean) {
     return false;
   if (std::optional<Roofline> roofline = target->roofline())
     roofline->set(*module);
-  error = setCosts(*module, options.costs, {parts, options.device == "cpu" ? options.threads : 0});
+  error = setCosts(*module, options.costs,
+                   {microBatches, options.device == "cpu" ? options.threads : 0});
   if (!error.empty())
     return false;
   predictSeconds(*module, *target, lean);
   if (options.device == "cpu" && options.costs.empty())
     measured.apply(*module);
-  addCandidates(*module, *train, parts, lean, isScarce(), memory, all);
+  size_t before = all.size();
+  addCandidates(*module, *train, microBatches, lean, isScarce(), memory, all);
+  for (StepCandidate &candidate : llvm::drop_begin(all, before))
+    candidate.split = split;
   modules.push_back(std::move(module));
   return true;
 }
 
 // Adds candidates to choose from; false ends the trying.
-bool Candidates::tryParts(int64_t parts) {
+bool Candidates::tryMicroBatches(int64_t microBatches) {
   DiagnosticLog trial(*model.getContext());
   size_t before = all.size(), modulesBefore = modules.size();
-  if (!add(parts)) {
+  if (!add(microBatches)) {
     rejected = "  more micro-batches are not possible: " +
                (error.empty() ? trial.text() : std::exchange(error, "")) + "\n";
     return false;
@@ -95,6 +114,124 @@ bool Candidates::tryParts(int64_t parts) {
   all.erase(all.begin() + before, all.end());
   modules.resize(modulesBefore);
   return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Chains of ops in parts of the batch
+//===----------------------------------------------------------------------===//
+
+// The model as --gc-split meets it, for the places of ops; null where it is none.
+OwningOpRef<ModuleOp> Candidates::simplified() {
+  OwningOpRef<ModuleOp> module = model.clone();
+  PassManager passes(module->getContext());
+  passes.addPass(createCheckModelPass());
+  passes.addPass(createSimplifyPass());
+  return succeeded(passes.run(*module)) ? std::move(module) : OwningOpRef<ModuleOp>();
+}
+
+static StepSplit splitOf(func::FuncOp function, ArrayRef<SampleChain> chains, int64_t parts) {
+  StepSplit split{parts, textOf(chains), {}};
+  std::vector<std::string> names;
+  for (Operation &op : function.getBody().front())
+    names.push_back(displayName(&op));
+  for (const SampleChain &chain : chains)
+    if (chain.last < names.size())
+      split.names.push_back({names[chain.first], names[chain.last]});
+  return split;
+}
+
+bool Candidates::addAskedSplit() {
+  OwningOpRef<ModuleOp> module = simplified();
+  if (!module)
+    return false;
+  FailureOr<func::FuncOp> function = findModel(*module);
+  if (failed(function))
+    return false;
+  int64_t parts = options.split.parts;
+  SmallVector<SampleChain> chains;
+  if (options.split.chains.empty()) {
+    chains = findSampleChains(*function, parts);
+  } else if (std::optional<SmallVector<SampleChain>> given = readChains(options.split.chains)) {
+    chains = *given;
+  } else {
+    error = "--split: expected chains as places in order, such as 3-12,20-31, got " +
+            options.split.chains;
+    return false;
+  }
+  if (chains.empty() && error.empty()) {
+    FailureOr<int64_t> batch = batchOf(*function);
+    if (failed(batch))
+      return false;
+    error = "--split=" + std::to_string(parts) + ": " +
+            (*batch % parts == 0
+                 ? std::string("no op of this model works on each sample alone")
+                 : "the batch of " + std::to_string(*batch) + " has no such equal parts");
+    return false;
+  }
+  return add(1, splitOf(*function, chains, parts));
+}
+
+// The seconds of the fastest candidate from `from` on that fits the budget.
+std::optional<double> Candidates::bestFit(size_t from) {
+  std::optional<double> best;
+  for (StepCandidate &candidate : llvm::drop_begin(all, from))
+    if (auto own = firstFit(candidate.plans, static_cast<int64_t>(options.budgetBytes)))
+      best = std::min(best.value_or(*own), *own);
+  return best;
+}
+
+// Bytes of all values that a model computes.
+static int64_t computedBytes(func::FuncOp function) {
+  int64_t bytes = 0;
+  for (Operation &op : function.getBody().front())
+    if (!isa<ReadOp>(op))
+      for (Type type : op.getResultTypes())
+        bytes += byteSize(type);
+  return bytes;
+}
+
+// Doubles the parts until a step fits, and on while it gets faster; tried where no step of the
+// whole batch fits, or where that is slow. Only values inside of chains get smaller, while those at
+// their ends are joined and fuse with nothing: where most are (between two batch norms), a step in
+// parts needs more.
+void Candidates::trySplits() {
+  constexpr double slow = 1.1;
+  const StepPlans &whole = all.front().plans;
+  std::optional<double> best = bestFit(0);
+  bool fitsSplit = false;
+  if (best && *best <= slow * whole.seconds(whole.keepEverything()))
+    return;
+  DiagnosticLog trial(*model.getContext());
+  OwningOpRef<ModuleOp> module = simplified();
+  if (!module)
+    return;
+  FailureOr<func::FuncOp> function = findModel(*module);
+  if (failed(function))
+    return;
+  FailureOr<int64_t> batch = batchOf(*function);
+  if (failed(batch))
+    return;
+  for (int64_t parts = 2; parts <= *batch; parts *= 2) {
+    SmallVector<SampleChain> chains = findSampleChains(*function, parts);
+    int64_t inside = 0;
+    for (const SampleChain &chain : chains)
+      inside += chain.insideBytes;
+    if (2 * inside < computedBytes(*function))
+      return;
+    size_t before = all.size();
+    if (!add(1, splitOf(*function, chains, parts))) {
+      rejected += "  more parts of the batch are not possible: " +
+                  (error.empty() ? trial.text() : std::exchange(error, "")) + "\n";
+      return;
+    }
+    std::optional<double> seconds = bestFit(before);
+    if (fitsSplit && (!seconds || *seconds >= *best))
+      return;
+    if (seconds) {
+      fitsSplit = true;
+      best = std::min(best.value_or(*seconds), *seconds);
+    }
+  }
 }
 
 } // namespace gc

@@ -10,7 +10,8 @@
 namespace gc {
 
 /// The step for one number of micro-batches, or for several to choose from; each with fast kernels
-/// and, where memory is scarce and the target has them, with lean ones.
+/// and, where memory is scarce and the target has them, with lean ones. Where none fits the budget,
+/// or what fits is slow, also with chains of ops in parts of the batch.
 class Candidates {
 public:
   Candidates(mlir::ModuleOp model, const CompileOptions &options, const PlanMemoryOptions &memory,
@@ -31,9 +32,14 @@ public:
 private:
   bool isScarce() const { return options.budgetBytes || options.pareto; }
   bool enough();
-  bool add(int64_t parts);
-  bool addModule(int64_t parts, bool lean);
-  bool tryParts(int64_t parts);
+  bool addUnsplit();
+  bool add(int64_t microBatches, const StepSplit &split = {});
+  bool addModule(int64_t microBatches, const StepSplit &split, bool lean);
+  bool tryMicroBatches(int64_t microBatches);
+  mlir::OwningOpRef<mlir::ModuleOp> simplified();
+  bool addAskedSplit();
+  void trySplits();
+  std::optional<double> bestFit(size_t from);
 
   mlir::ModuleOp model;
   const CompileOptions &options;

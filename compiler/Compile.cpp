@@ -101,6 +101,11 @@ CompileResult compileModel(const std::string &text, const std::string &name,
   if (options.accumulateAuto && !options.budgetBytes && !options.pareto)
     return failedWith(BadInput, "--accumulate=auto chooses by a budget, and there is none; add "
                                 "--budget=SIZE, or say --accumulate=K");
+  if (options.split.parts < 1)
+    return failedWith(BadInput, "--split must be at least 1 part");
+  if (options.split.parts > 1 && (options.accumulateAuto || options.accumulate != 1))
+    return failedWith(BadInput, "--split=N and --accumulate exclude each other: a micro-batch is "
+                                "not split again");
 
   if (std::string wrong = options.optimizer.check("--"); !wrong.empty())
     return failedWith(BadInput, wrong);
@@ -162,6 +167,7 @@ CompileResult compileModel(const std::string &text, const std::string &name,
     result.explanation = explainDecision(decision, candidates.all, options, candidates.rejected);
   StepCandidate &chosen = candidates.all[decision.candidate];
   reportDecision(decision, chosen.plans, options, report);
+  reportSplit(chosen.split, chosen.plans, candidates.all.front().plans, report);
   report["choose_seconds"] = secondsSince(start);
   options.accumulate = chosen.plans.microBatches();
   FailureOr<MemoryPlan> memory = placeStep(chosen, decision.plan, memoryOptions);

@@ -94,6 +94,19 @@ void reportDecision(const StepDecision &decision, const StepPlans &plans,
       {"after", timelineOf(function, decision.plan, plans.persistent())}};
 }
 
+void reportSplit(const StepSplit &split, const StepPlans &plans, const StepPlans &unsplit,
+                 nlohmann::json &report) {
+  nlohmann::json ops = nlohmann::json::array();
+  for (auto &[first, last] : split.names)
+    ops.push_back({first, last});
+  report["split"] = {{"parts", split.parts}, {"chains", split.chains}, {"ops", ops}};
+  auto base = [](const StepPlans &own) {
+    return own.seconds(own.keepEverything()) - own.inputSeconds();
+  };
+  if (split.parts > 1 && &unsplit != &plans && base(unsplit) > 0)
+    report["split"]["fraction_predicted"] = base(plans) / base(unsplit) - 1;
+}
+
 std::string explainDecision(const StepDecision &decision, std::vector<StepCandidate> &candidates,
                             const CompileOptions &options, const std::string &rejected) {
   std::string text;
@@ -109,6 +122,9 @@ std::string explainDecision(const StepDecision &decision, std::vector<StepCandid
     for (StepCandidate &candidate : candidates) {
       StepPlans &other = candidate.plans;
       out << llvm::formatv("  {0,3} {1,2}  ", other.microBatches(), other.inputSlots());
+      if (candidate.split.parts > 1)
+        out << candidate.split.parts << " parts of the batch in ops " << candidate.split.chains
+            << ": ";
       const RematPlan *plan = options.budgetBytes
                                   ? other.fastest(static_cast<int64_t>(options.budgetBytes))
                                   : &other.keepEverything();

@@ -12,6 +12,11 @@ namespace gc {
 void reportDecision(const StepDecision &decision, const StepPlans &plans,
                     const CompileOptions &options, nlohmann::json &report);
 
+/// The "split" key: what runs in parts of the batch, and what that alone costs where `unsplit`, the
+/// step that it was chosen instead of, is another one.
+void reportSplit(const StepSplit &split, const StepPlans &plans, const StepPlans &unsplit,
+                 nlohmann::json &report);
+
 /// What was chosen and why, for people: micro-batches, what is recomputed, what is alive at the
 /// peak. `rejected` says which numbers of micro-batches were not looked at, and why; may be empty.
 std::string explainDecision(const StepDecision &decision, std::vector<StepCandidate> &candidates,

@@ -43,20 +43,26 @@ StepDecision refuseBudget(std::vector<StepCandidate> &candidates, const MemoryWi
     lowest = std::min(lowest, candidates[i].plans.lowestBytes());
   }
   StepPlans &plans = candidates[least].plans;
+  int64_t parts = candidates[least].split.parts;
+  bool isAnySplit =
+      llvm::any_of(candidates, [](const StepCandidate &own) { return own.split.parts > 1; });
   return refuse(
       StepDecision::Outcome::BudgetMissed,
       llvm::formatv(
-          "the budget of {0} cannot be met: this step needs at least {1}{2}\nno plan in "
-          "this order of ops can need less than {3}; weights, state, input and library "
+          "the budget of {0} cannot be met: this step needs at least {1}{2}\nno plan {9} can "
+          "need less than {3}; weights, state, input and library "
           "transients alone take {4}\n{5}\ntry {6}={7}{8}",
           bytesText(wishes.budgetBytes), bytesText(needed),
           plans.microBatches() > 1
               ? llvm::formatv(" with {0} micro-batches", plans.microBatches()).str()
-              : "",
+          : parts > 1 ? llvm::formatv(", with chains of ops in {0} parts of the batch", parts).str()
+                      : "",
           bytesText(lowest), bytesText(plans.persistent()),
           aliveText(peakOf(plans.function(), plans.smallest())), wishes.budgetOption, needed,
           candidates.back().plans.microBatches() == 1 ? ", a smaller batch or --accumulate"
-                                                      : " or a smaller batch"));
+                                                      : " or a smaller batch",
+          isAnySplit ? "in these orders of ops, with and without such parts,"
+                     : "in this order of ops"));
 }
 
 StepDecision meetBudget(std::vector<StepCandidate> &candidates, const MemoryWishes &wishes) {
@@ -103,6 +109,20 @@ void addCandidates(ModuleOp module, func::FuncOp train, int64_t microBatches, bo
   candidates.push_back({module, StepPlans(module, train, microBatches, OpCosts(), memory), lean});
   if (scarce && memory.inputSlots > 1)
     candidates.push_back({module, candidates.back().plans.withOneInputSlot(), lean});
+}
+
+std::optional<double> firstFit(StepPlans &plans, int64_t budgetBytes) {
+  auto fits = [&](const RematPlan &plan) {
+    return plans.persistent() + plan.peak <= budgetBytes && plans.arenaBytes(plan) <= budgetBytes;
+  };
+  if (fits(plans.keepEverything()))
+    return plans.seconds(plans.keepEverything());
+  if (plans.lowestBytes() > budgetBytes)
+    return std::nullopt;
+  auto plan = llvm::find_if(plans.frontier(), fits);
+  if (plan == plans.frontier().end())
+    return std::nullopt;
+  return plans.seconds(*plan);
 }
 
 StepDecision chooseStep(std::vector<StepCandidate> &candidates, const MemoryWishes &wishes) {

@@ -11,11 +11,19 @@
 
 namespace gc {
 
+/// What of a model runs in parts of the batch, one after the other (--gc-split).
+struct StepSplit {
+  int64_t parts = 1;
+  std::string chains;                                     // as --gc-split takes them
+  std::vector<std::pair<std::string, std::string>> names; // of the first and last op of each
+};
+
 /// One way to run a step.
 struct StepCandidate {
   mlir::ModuleOp module; // may be that of other candidates too
   StepPlans plans;
   bool lean = false; // whether kernels were chosen for little scratch instead of speed
+  StepSplit split{};
 };
 
 /// Appends the candidates of a module whose micro-batch is `train`: with all input slots and, where
@@ -41,6 +49,10 @@ struct StepDecision {
   size_t candidate = 0;
   RematPlan plan;
 };
+
+/// The seconds of a step by the candidate's first plan that fits the budget; a search for that
+/// budget may find a faster one. Nothing where none fits.
+std::optional<double> firstFit(StepPlans &plans, int64_t budgetBytes);
 
 /// The fastest plan by predicted time that fits the budget; equal seconds: the first candidate, so
 /// fewer micro-batches come first. Without a budget: what the policy makes of the first candidate.

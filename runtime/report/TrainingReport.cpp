@@ -97,6 +97,7 @@ std::string reportJson(const TrainingReport &r) {
                   {"recompute_fraction", remat.recomputeFraction},
                   {"time_lower_bound", orNull(remat.timeLowerBound)},
                   {"gap", orNull(remat.gap)}};
+  out["split"] = {{"parts", r.split.parts}, {"chains", r.split.chains}};
   out["prediction"] = {{"step_seconds", orNull(r.prediction.stepSeconds)},
                        {"rates_from", r.prediction.ratesFrom}};
   // Where nothing was compared, null says so; false would be a verdict.

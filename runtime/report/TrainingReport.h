@@ -33,6 +33,12 @@ struct RematReport {
   std::optional<double> timeLowerBound, gap; // where the solver proved one
 };
 
+/// What of a step runs in parts of the batch, one part after the other.
+struct SplitReport {
+  int64_t parts = 1;
+  std::string chains; // as gc-compile --split=PARTS:CHAINS takes them
+};
+
 /// What the compiler expected of a step, and by whose rates.
 struct PredictionReport {
   std::optional<double> stepSeconds; // absent in plans that do not say
@@ -69,6 +75,7 @@ struct TrainingReport {
   double compileSeconds = 0, seconds = 0, loaderWaitSeconds = 0;
   MemoryReport memory;
   RematReport remat;
+  SplitReport split;
   PredictionReport prediction;
   std::vector<OpTime> opTimes;        // where they were asked for; no part of the JSON
   std::optional<VerifyReport> verify; // where it was asked for

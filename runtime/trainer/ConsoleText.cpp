@@ -57,6 +57,10 @@ std::string headerText(const TrainingReport &r, const ScheduleText &schedule) {
                                shortSizeText(m.planned.workspace), shortSizeText(m.planned.input),
                                shortSizeText(m.planned.fragmentation)));
   text += line("remat", rematText(r.remat));
+  if (r.split.parts > 1)
+    text += line("split", fmt::format("ops {} in {} parts of the batch; gradients equal those of "
+                                      "the whole batch up to rounding",
+                                      r.split.chains, r.split.parts));
   if (r.compileSeconds > 0)
     text += line("compiled in", fmt::format("{:.2f} s", r.compileSeconds));
   return text;

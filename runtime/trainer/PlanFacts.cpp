@@ -42,6 +42,16 @@ static void takeRemat(RematReport &remat, const json &report) {
   remat.gap = number("gap");
 }
 
+static void takeSplit(SplitReport &split, const json &report) {
+  if (!report.is_object() || !report.contains("split") || !report["split"].is_object())
+    return;
+  const json &from = report["split"];
+  if (from.contains("parts") && from["parts"].is_number_integer())
+    split.parts = from["parts"].get<int64_t>();
+  if (from.contains("chains") && from["chains"].is_string())
+    split.chains = from["chains"].get<std::string>();
+}
+
 std::string optimizerText(const plan::Plan &plan) {
   const plan::Optimizer *o = plan.optimizer();
   if (!o)
@@ -74,6 +84,7 @@ void fillPlanFacts(TrainingReport &report, const plan::Plan &plan) {
     return;
   json said = json::parse(plan.report()->str(), nullptr, /*allow_exceptions=*/false);
   takeRemat(report.remat, said);
+  takeSplit(report.split, said);
   takePrediction(report.prediction, said);
 }
 

@@ -42,6 +42,11 @@ void CompileFlags::add(CLI::App &app) {
                           "Micro-batches in a step, or auto; the model's batch is the whole batch")
                ->capture_default_str(),
            group);
+  remember(app.add_option("--split", split,
+                          "Parts of the batch that chains of ops are computed in, one part after "
+                          "the other: auto (where a budget cannot be met otherwise), off, or N")
+               ->capture_default_str(),
+           group);
   remember(
       app.add_option("--remat", c.remat, "none, all, sqrt or checkpoints:N")->capture_default_str(),
       group);
@@ -110,6 +115,30 @@ Status CompileFlags::readAccumulate() {
   return {};
 }
 
+// auto, off, N, or N:CHAINS as reports name them.
+Status CompileFlags::readSplit() {
+  options.split = {};
+  if (split == "auto")
+    return {};
+  options.split.automatic = false;
+  if (split == "off")
+    return {};
+  size_t colon = split.find(':');
+  std::string number = split.substr(0, colon);
+  char *end = nullptr;
+  errno = 0;
+  options.split.parts = std::strtol(number.c_str(), &end, 10);
+  bool hasChains = colon != std::string::npos;
+  if (hasChains)
+    options.split.chains = split.substr(colon + 1);
+  if (errno || *end || number.empty() || options.split.parts < 2 ||
+      (hasChains && options.split.chains.empty()))
+    return badInput(fmt::format("--split={}: expected auto, off or a number of parts from 2 on "
+                                "(N, or N:CHAINS as a report names them)",
+                                split));
+  return {};
+}
+
 Status CompileFlags::readBudget() {
   if (budget.empty())
     return {};
@@ -128,6 +157,8 @@ Status CompileFlags::finish() {
   if (std::string wrong = options.optimizer.check("--"); !wrong.empty())
     return badInput(wrong);
   if (Status fine = readAccumulate(); !fine)
+    return fine;
+  if (Status fine = readSplit(); !fine)
     return fine;
   if (Status fine = readBudget(); !fine)
     return fine;

@@ -33,11 +33,12 @@ private:
   /// What was given but would be ignored.
   gc::runtime::Status checkWishes() const;
   gc::runtime::Status readAccumulate();
+  gc::runtime::Status readSplit();
   gc::runtime::Status readBudget();
 
   gc::CompileOptions &options;
   const CLI::App *parsed = nullptr;
-  std::string accumulate = "1", budget;
+  std::string accumulate = "1", split = "auto", budget;
   bool noCalibrate_ = false;
   std::vector<CLI::Option *> all;
 };

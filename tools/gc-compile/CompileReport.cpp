@@ -57,6 +57,30 @@ static std::string predictionText(const TrainingReport &facts, const CompileRepo
                                     seconds < 1 ? "ms" : "s", ratesFrom(report.compilerReport)));
 }
 
+// What runs in parts of the batch.
+static std::string splitText(const json &report) {
+  if (!report.contains("split") || report["split"].value("parts", int64_t(1)) < 2)
+    return "";
+  const json &split = report["split"];
+  size_t chains = split["ops"].size();
+  std::string text = fmt::format("{} chain{} of ops in {} parts of the batch", chains,
+                                 chains == 1 ? "" : "s", split["parts"].get<int64_t>());
+  if (split.contains("fraction_predicted"))
+    text +=
+        fmt::format(", {:+.2f} % time predicted", 100 * split["fraction_predicted"].get<double>());
+  text = line("split", text);
+  constexpr size_t shown = 4;
+  for (size_t i = 0; i < std::min(chains, shown); ++i)
+    text += line("", fmt::format("{} to {}", split["ops"][i][0].get<std::string>(),
+                                 split["ops"][i][1].get<std::string>()));
+  if (chains > shown)
+    text +=
+        line("", fmt::format("and {} more (--split={}:{})", chains - shown,
+                             split["parts"].get<int64_t>(), split["chains"].get<std::string>()));
+  return text +
+         line("", "gradients are sums over the parts: those of the whole batch up to rounding");
+}
+
 // Micro-batches, what a budget costs and how far that is from what no plan can beat.
 static std::string recomputationText(const std::string &compilerReport) {
   json report = json::parse(compilerReport, nullptr, /*allow_exceptions=*/false);
@@ -72,6 +96,7 @@ static std::string recomputationText(const std::string &compilerReport) {
   if (waits > 0 && base > 0)
     text += line("input", fmt::format("one buffer, +{:.2f} % time predicted to fill it",
                                       100 * waits / base));
+  text += splitText(report);
   int64_t again = remat.value("recomputed", int64_t(0));
   if (again == 0)
     return text + line("recomputes", "nothing");
@@ -143,6 +168,7 @@ std::string reportJson(const PlanFile &file, const CompileReport &report) {
   out["compile_seconds"] = report.seconds;
   out["memory"] = plannedMemoryJson(m);
   out["memory"]["gap"] = gapOf(m);
+  out["split"] = {{"parts", facts.split.parts}, {"chains", facts.split.chains}};
   out["remat"] = {{"policy", facts.remat.policy},
                   {"retained", facts.remat.retained},
                   {"recomputed", facts.remat.recomputed},

@@ -51,6 +51,10 @@ Status verifyModel(Arguments &a) {
   plain.costs.clear();
   plain.accumulateAuto = false;
   plain.accumulate = (*asked)->micro_batches();
+  // Parts of the batch add up gradients in an order of their own, so both plans have the same.
+  TrainingReport facts;
+  fillPlanFacts(facts, asked->get());
+  plain.split = {false, facts.split.parts, facts.split.chains};
   Result<CompiledModel> compiled = compileText(*text, a.model, plain, /*showWarnings=*/false);
   if (!compiled)
     return compiled.error();

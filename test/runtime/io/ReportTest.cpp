@@ -59,7 +59,7 @@ TEST(Report, HasThePromisedKeys) {
   for (const char *key :
        {"model", "device", "threads", "batch", "micro_batches", "parameters", "steps", "loss",
         "accuracy", "test_accuracy", "step_seconds", "samples_per_second", "compile_seconds",
-        "memory", "remat", "verify", "prediction"})
+        "memory", "remat", "split", "verify", "prediction"})
     EXPECT_TRUE(out.contains(key)) << key;
   for (const char *key :
        {"predicted_peak_bytes", "measured_peak_bytes", "lower_bound_bytes", "weights_bytes",
@@ -71,6 +71,8 @@ TEST(Report, HasThePromisedKeys) {
        {"policy", "budget_bytes", "retained", "recomputed", "recompute_seconds_predicted",
         "recompute_fraction", "time_lower_bound", "gap"})
     EXPECT_TRUE(out["remat"].contains(key)) << key;
+  EXPECT_EQ(out["split"]["parts"], 1);
+  EXPECT_EQ(out["split"]["chains"], "");
   EXPECT_TRUE(out["prediction"]["step_seconds"].is_null()) << "not known is not 0";
   EXPECT_EQ(out["prediction"]["rates_from"], "");
   for (const char *key : {"identical", "compared"})

@@ -6,7 +6,7 @@ import json
 import sys
 
 SHARED = {"model": str, "device": str, "batch": int, "micro_batches": int, "parameters": int,
-          "compile_seconds": float, "memory": dict, "remat": dict, "prediction": dict}
+          "compile_seconds": float, "memory": dict, "remat": dict, "split": dict, "prediction": dict}
 RUN = {**SHARED, "threads": int, "steps": int, "loss": list, "accuracy": (float, type(None)),
        "test_accuracy": (float, type(None)), "step_seconds": dict, "samples_per_second": float,
        "verify": dict}
@@ -41,6 +41,7 @@ def check(kind, report):
         assert isinstance(report["memory"].get(key), int), f"memory.{key}"
     for key in RUN_REMAT if run else REMAT:
         assert key in report["remat"], f"no remat.{key}"
+    assert report["split"]["parts"] >= 1 and isinstance(report["split"]["chains"], str), "split"
     check_memory(report["memory"])
     assert report["prediction"]["step_seconds"] > 0 and report["prediction"]["rates_from"]
     if not run:
