@@ -190,6 +190,14 @@ static int64_t computedBytes(func::FuncOp function) {
   return bytes;
 }
 
+// Whether a plan may take so much less than `seconds` that a search for it pays.
+bool Candidates::mayBeFaster(const StepPlans &plans, double seconds) const {
+  constexpr double worthIt = 0.98;
+  double least = plans.seconds(plans.keepEverything()) +
+                 plans.recomputeBound(static_cast<int64_t>(options.budgetBytes));
+  return least < worthIt * seconds;
+}
+
 // Doubles the parts until a step fits, and on while it gets faster; tried where no step of the
 // whole batch fits, or where that is slow. Only values inside of chains get smaller, while those at
 // their ends are joined and fuse with nothing: where most are (between two batch norms), a step in
@@ -218,18 +226,23 @@ void Candidates::trySplits() {
       inside += chain.insideBytes;
     if (2 * inside < computedBytes(*function))
       return;
-    size_t before = all.size();
+    size_t before = all.size(), modulesBefore = modules.size();
     if (!add(1, splitOf(*function, chains, parts))) {
       rejected += "  more parts of the batch are not possible: " +
                   (error.empty() ? trial.text() : std::exchange(error, "")) + "\n";
       return;
     }
+    if (best && !mayBeFaster(all[before].plans, *best)) {
+      all.erase(all.begin() + before, all.end());
+      modules.resize(modulesBefore);
+      return;
+    }
     std::optional<double> seconds = bestFit(before);
-    if (fitsSplit && (!seconds || *seconds >= *best))
+    if (best && (seconds ? *seconds >= *best : fitsSplit))
       return;
     if (seconds) {
       fitsSplit = true;
-      best = std::min(best.value_or(*seconds), *seconds);
+      best = seconds;
     }
   }
 }

@@ -40,6 +40,7 @@ private:
   bool addAskedSplit();
   void trySplits();
   std::optional<double> bestFit(size_t from);
+  bool mayBeFaster(const StepPlans &plans, double seconds) const;
 
   mlir::ModuleOp model;
   const CompileOptions &options;
