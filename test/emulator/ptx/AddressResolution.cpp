@@ -115,26 +115,43 @@ void checkAlignment(const uint64_t *addresses, uint32_t mask, uint32_t bytes) {
   });
 }
 
-/// A read of one word by many lanes is recorded by the first two: then it has several readers.
+/// Lanes that read what the lanes `near` and `far` before them read in the same instruction.
+uint32_t lanesLike(const uint64_t *addresses, uint32_t near, uint32_t far) {
+  uint32_t lanes = 0;
+  for (uint32_t i = far; i < warpSize; ++i)
+    lanes |= uint32_t(addresses[i] == addresses[i - near] && addresses[i] == addresses[i - far])
+             << i;
+  return lanes;
+}
+
+/// Lanes at whose address two others have read already. A read of one word by many lanes is
+/// recorded by the first two: then it has several readers, and more change nothing. Looked for are
+/// the patterns of matrix products: neighbours at one address, or groups of 4 or 8 lanes that read
+/// the same.
+uint32_t lanesThatShare(const uint64_t *addresses, uint32_t mask) {
+  if (mask != ~0u) {
+    uint32_t first = std::countr_zero(mask), rest = mask & (mask - 1);
+    bool same = true;
+    forLanes(mask, [&](uint32_t lane) { same &= addresses[lane] == addresses[first]; });
+    return same && rest ? rest & (rest - 1) : 0;
+  }
+  return lanesLike(addresses, 1, 2) | lanesLike(addresses, 4, 8) | lanesLike(addresses, 8, 16);
+}
+
 void resolveShared(Warp &warp, const uint64_t *addresses, uint32_t mask, uint32_t bytes,
                    AccessKind kind, bool strong, Resolved &out) {
   if (warp.launch.statistics)
     countConflicts(*warp.launch.statistics, addresses, mask, bytes);
-  uint32_t first = std::countr_zero(mask), sharing = 0;
-  if (kind == AccessKind::Read) {
-    bool same = true;
-    for (uint32_t i = 0; i < warpSize; ++i)
-      same &= !(mask >> i & 1) || addresses[i] == addresses[first];
-    uint32_t rest = mask & (mask - 1);
-    if (same && rest)
-      sharing = rest & (rest - 1);
-  }
+  uint32_t first = std::countr_zero(mask);
+  uint32_t sharing = kind == AccessKind::Read ? lanesThatShare(addresses, mask) : 0;
   SharedMemory &shared = warp.shared;
   uint32_t index = warp.index;
   forLanes(mask & ~sharing, [&](uint32_t lane) {
     out.pointers[lane] = shared.access(addresses[lane], bytes, kind, strong, index, lane);
   });
-  forLanes(sharing, [&](uint32_t lane) { out.pointers[lane] = out.pointers[first]; });
+  forLanes(sharing, [&](uint32_t lane) {
+    out.pointers[lane] = out.pointers[first] + int64_t(addresses[lane] - addresses[first]);
+  });
 }
 
 } // namespace
@@ -194,7 +211,12 @@ void gc::emulator::ptx::resolve(Warp &warp, const Instruction &in, uint32_t mask
       warp.local.access(addresses[lane], bytes, false, lane);
     out.pointers[lane] = warp.local.access(addresses[lane], bytes, kind != AccessKind::Read, lane);
   });
+  // Nearly always all lanes read the same parameter.
+  std::byte *last = nullptr;
+  uint64_t lastAddress = 0;
   forLanes(parameters, [&](uint32_t lane) {
-    out.pointers[lane] = parameter(warp, addresses[lane], bytes, kind, lane);
+    if (!last || addresses[lane] != lastAddress)
+      last = parameter(warp, lastAddress = addresses[lane], bytes, kind, lane);
+    out.pointers[lane] = last;
   });
 }
