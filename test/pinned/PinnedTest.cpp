@@ -65,18 +65,21 @@ template <typename T> std::vector<char> asBytes(const std::vector<T> &values) {
   return {begin, begin + values.size() * sizeof(T)};
 }
 
-/// norm, sum and probe of a tensor, and how far they are from the pinned ones.
-double pinnedError(const std::vector<double> &values, const json &pinned, const Hashed &hashed,
+/// norm, sum and probe of a tensor, and how far they are from the pinned ones. `value` gives the
+/// element at an index: tensors have up to 100 million, too many to copy them.
+template <class F>
+double pinnedError(size_t count, F value, const json &pinned, const Hashed &hashed,
                    const std::string &name, double typical) {
   double squares = 0, sum = 0, probe = 0;
   auto u = hashed.uniform(name + ".probe");
-  for (size_t i = 0; i < values.size(); ++i) {
-    squares += values[i] * values[i];
-    sum += values[i];
-    probe += values[i] * u(i);
+  for (size_t i = 0; i < count; ++i) {
+    double element = value(i);
+    squares += element * element;
+    sum += element;
+    probe += element * u(i);
   }
   double norm = pinned[0].get<double>();
-  double size = norm > 0 ? norm : typical * std::sqrt(static_cast<double>(values.size()));
+  double size = norm > 0 ? norm : typical * std::sqrt(static_cast<double>(count));
   double off =
       std::max({std::abs(std::sqrt(squares) - norm), std::abs(sum - pinned[1].get<double>()),
                 std::abs(probe - pinned[2].get<double>())});
@@ -217,7 +220,7 @@ TEST_P(Pinned, OneStepMatchesFloat64) {
   auto after = SafetensorsFile::open((folder / "after.safetensors").string());
   auto gradients = SafetensorsFile::open((folder / "gradients.safetensors").string());
   ASSERT_TRUE(before && after && gradients);
-  double typical = pinned["typical_gradient"];
+  double typical = pinned["typical_gradient"], rate = pinned["learning_rate"];
   Judgement gradientErrors, updateErrors, statisticErrors;
   for (auto &[name, values] : pinned["gradients"].items()) {
     std::vector<float> g = readTensor(*gradients, name);
@@ -225,13 +228,13 @@ TEST_P(Pinned, OneStepMatchesFloat64) {
     ASSERT_FALSE(g.empty()) << name;
     ASSERT_EQ(w0.size(), g.size()) << name;
     ASSERT_EQ(w1.size(), g.size()) << name;
-    std::vector<double> update(g.size());
-    for (size_t i = 0; i < g.size(); ++i)
-      update[i] = (static_cast<double>(w0[i]) - static_cast<double>(w1[i])) /
-                  pinned["learning_rate"].get<double>();
-    gradientErrors.add(name, pinnedError({g.begin(), g.end()}, values, hashed, name, typical),
+    auto gradient = [&](size_t i) { return static_cast<double>(g[i]); };
+    auto update = [&](size_t i) {
+      return (static_cast<double>(w0[i]) - static_cast<double>(w1[i])) / rate;
+    };
+    gradientErrors.add(name, pinnedError(g.size(), gradient, values, hashed, name, typical),
                        values[3]);
-    updateErrors.add(name, pinnedError(update, values, hashed, name, typical), values[4]);
+    updateErrors.add(name, pinnedError(g.size(), update, values, hashed, name, typical), values[4]);
   }
   // A ReLU or a pool at its tie moves gradients by more than any rounding, whoever computes them,
   // and which ones are that near differs from CPU to CPU (a large VGG has some on any). So where
@@ -259,13 +262,13 @@ TEST_P(Pinned, OneStepMatchesFloat64) {
       for (auto &[name, values] : pinned["gradients"].items()) {
         std::vector<float> g = readTensor(*gradients, name), moved = readTensor(*rounded, name);
         ASSERT_EQ(moved.size(), g.size()) << name;
-        std::vector<double> difference(g.size());
-        for (size_t i = 0; i < g.size(); ++i)
-          difference[i] = static_cast<double>(moved[i]) - static_cast<double>(g[i]);
+        auto difference = [&](size_t i) {
+          return static_cast<double>(moved[i]) - static_cast<double>(g[i]);
+        };
         double norm = values[0].get<double>();
         double size = norm > 0 ? norm : typical * std::sqrt(static_cast<double>(g.size()));
         // Norm, sum and probe of the difference, as errors are measured.
-        double moves = pinnedError(difference, json{0, 0, 0}, hashed, name, 1) *
+        double moves = pinnedError(g.size(), difference, json{0, 0, 0}, hashed, name, 1) *
                        std::sqrt(static_cast<double>(g.size())) / size;
         responses[index] = std::max(responses[index], moves);
         ++index;
@@ -282,8 +285,8 @@ TEST_P(Pinned, OneStepMatchesFloat64) {
   for (auto &[name, values] : pinned["statistics"].items()) {
     std::vector<float> s = readTensor(*after, name);
     ASSERT_FALSE(s.empty()) << name;
-    statisticErrors.add(name, pinnedError({s.begin(), s.end()}, values, hashed, name, 1),
-                        values[3]);
+    auto statistic = [&](size_t i) { return static_cast<double>(s[i]); };
+    statisticErrors.add(name, pinnedError(s.size(), statistic, values, hashed, name, 1), values[3]);
   }
   if (!pinned["statistics"].empty())
     statisticErrors.expectGood("statistics");
