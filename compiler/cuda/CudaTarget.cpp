@@ -77,7 +77,9 @@ CudaTarget::Choice CudaTarget::choose(Operation *op, bool lean) {
   compareWays(op, needs->costs, choice);
   if (options.alwaysLibrary) {
     choice.reason = "asked for";
-  } else if (call->plan.tensorCores) {
+  } else if (call->plan.tensorCores && device.tf32FlopsPerClock == 0 &&
+             StringRef(choice.reason).starts_with("predicted")) {
+    // What is predicted for tensor cores of unknown speed is too slow.
     choice.reason = "tensor cores";
   } else if (lean && needs->workspaceBytes < call->plan.workspaceBytes) {
     choice.call = nullptr;
