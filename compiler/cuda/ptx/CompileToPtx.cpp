@@ -144,10 +144,12 @@ FailureOr<KernelResources> describe(const KernelSignature &signature, const Shar
 
 FailureOr<KernelImages> compileKernels(ModuleOp module, const CodegenOptions &options) {
   auto fail = [&](llvm::Error error) { return module.emitError(llvm::toString(std::move(error))); };
-  std::string text;
-  llvm::raw_string_ostream(text) << module;
-  if (llvm::Error error = dump(options, "kernels.mlir", text))
-    return fail(std::move(error));
+  if (!options.dumpDirectory.empty()) {
+    std::string text;
+    llvm::raw_string_ostream(text) << module;
+    if (llvm::Error error = dump(options, "kernels.mlir", text))
+      return fail(std::move(error));
+  }
   registerKernelDialects(*module.getContext());
   auto kernels = llvm::hasSingleElement(*module.getBody())
                      ? dyn_cast<gpu::GPUModuleOp>(module.getBody()->front())

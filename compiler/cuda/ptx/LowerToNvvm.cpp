@@ -44,6 +44,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
 #include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
@@ -166,6 +167,13 @@ void registerKernelDialects(MLIRContext &context) {
   context.loadAllAvailableDialects();
 }
 
+/// Runs the passes and verifies what they made. Verifying after each of them takes as long as some
+/// of them do: kernels are large.
+static LogicalResult runAndVerify(PassManager &manager, ModuleOp module) {
+  manager.enableVerifier(false);
+  return failure(failed(manager.run(module)) || failed(verify(module)));
+}
+
 LogicalResult simplifyKernels(ModuleOp module) {
   PassManager manager(module.getContext());
   OpPassManager &onKernel = manager.nest<gpu::GPUModuleOp>().nest<gpu::GPUFuncOp>();
@@ -178,7 +186,7 @@ LogicalResult simplifyKernels(ModuleOp module) {
   onKernel.addPass(createCanonicalizerPass());
   onKernel.addPass(std::make_unique<LowerVectorsPass>()); // the canonicalizer makes more of them
   onKernel.addPass(createCSEPass());
-  return manager.run(module);
+  return runAndVerify(manager, module);
 }
 
 LogicalResult lowerKernels(ModuleOp module) {
@@ -187,7 +195,7 @@ LogicalResult lowerKernels(ModuleOp module) {
   onKernels.addPass(createSCFToControlFlowPass());
   onKernels.addPass(std::make_unique<ConvertToNVVMPass>());
   onKernels.addPass(createReconcileUnrealizedCastsPass());
-  return manager.run(module);
+  return runAndVerify(manager, module);
 }
 
 } // namespace gc::cuda
