@@ -2,9 +2,9 @@
 #include "compiler/cuda/grids/GridEmitter.h"
 
 #include "compiler/cuda/grids/Columns.h"
+#include "compiler/cuda/grids/TensorCores.h"
 #include "compiler/language/EmitOp.h"
 #include "compiler/target/Products.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -44,9 +44,9 @@ static void addBiasGradient(Operation *op, GpuKernels &kernels) {
 }
 
 OwningOpRef<ModuleOp> makeKernelModule(MLIRContext *context, KernelModule &built) {
-  context->loadDialect<arith::ArithDialect, gpu::GPUDialect, LLVM::LLVMDialect, math::MathDialect,
-                       memref::MemRefDialect, NVVM::NVVMDialect, scf::SCFDialect,
-                       vector::VectorDialect>();
+  context->loadDialect<arith::ArithDialect, gpu::GPUDialect, math::MathDialect,
+                       memref::MemRefDialect, scf::SCFDialect, vector::VectorDialect>();
+  loadTensorCoreDialects(*context);
   OpBuilder builder(context);
   Location location = builder.getUnknownLoc();
   OwningOpRef<ModuleOp> owned = ModuleOp::create(location);

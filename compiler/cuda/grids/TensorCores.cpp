@@ -8,6 +8,10 @@ using namespace mlir;
 
 namespace gc::cuda {
 
+void loadTensorCoreDialects(MLIRContext &context) {
+  context.loadDialect<LLVM::LLVMDialect, NVVM::NVVMDialect>();
+}
+
 Expr roundToTf32(GpuBuilder &k, Expr value) {
   if (auto vector = dyn_cast<VectorType>(value.type())) {
     SmallVector<Expr> rounded;

@@ -11,6 +11,10 @@
 
 namespace gc::cuda {
 
+/// Those of the instructions below. They are loaded here as their headers are the longest of all,
+/// and no other file here needs them.
+void loadTensorCoreDialects(mlir::MLIRContext &context);
+
 /// An f32, or a vector of them, rounded to TF32: to the nearest, halves away from zero.
 Expr roundToTf32(GpuBuilder &k, Expr value);
 
