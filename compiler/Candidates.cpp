@@ -12,6 +12,8 @@
 #include "passes/Passes.h"
 #include "passes/Split.h"
 
+#include <limits>
+
 using namespace mlir;
 
 namespace gc {
@@ -174,9 +176,12 @@ bool Candidates::addAskedSplit() {
 // The seconds of the fastest candidate from `from` on that fits the budget.
 std::optional<double> Candidates::bestFit(size_t from) {
   std::optional<double> best;
+  searchTogether(llvm::MutableArrayRef(all).drop_front(from),
+                 static_cast<int64_t>(options.budgetBytes));
   for (StepCandidate &candidate : llvm::drop_begin(all, from))
-    if (auto own = firstFit(candidate.plans, static_cast<int64_t>(options.budgetBytes)))
-      best = std::min(best.value_or(*own), *own);
+    if (const RematPlan *plan = candidate.plans.fastest(static_cast<int64_t>(options.budgetBytes)))
+      best = std::min(best.value_or(std::numeric_limits<double>::max()),
+                      candidate.plans.seconds(*plan));
   return best;
 }
 
@@ -191,23 +196,27 @@ static int64_t computedBytes(func::FuncOp function) {
 }
 
 // Whether a plan may take so much less than `seconds` that a search for it pays.
-bool Candidates::mayBeFaster(const StepPlans &plans, double seconds) const {
+bool Candidates::mayBeFaster(const StepPlans &plans, double seconds, int64_t room) const {
   constexpr double worthIt = 0.98;
   double least = plans.seconds(plans.keepEverything()) +
-                 plans.recomputeBound(static_cast<int64_t>(options.budgetBytes));
+                 plans.recomputeBound(static_cast<int64_t>(options.budgetBytes) + room);
   return least < worthIt * seconds;
 }
 
-// Doubles the parts until a step fits, and on while it gets faster; tried where no step of the
-// whole batch fits, or where that is slow. Only values inside of chains get smaller, while those at
-// their ends are joined and fuse with nothing: where most are (between two batch norms), a step in
-// parts needs more.
+// Doubles the parts as long as more of them may give a faster step. Tried where no step of the
+// whole batch fits, or where that costs time: a budget then never gives a step that is faster by
+// more than these few hundredths than a larger budget does. Only values inside of chains get
+// smaller, while those at their ends are joined and fuse with nothing: where most are (between two
+// batch norms), a step in parts needs more.
 void Candidates::trySplits() {
-  constexpr double slow = 1.1;
+  constexpr double slow = 1.02;
   const StepPlans &whole = all.front().plans;
   std::optional<double> best = bestFit(0);
-  bool fitsSplit = false;
   if (best && *best <= slow * whole.seconds(whole.keepEverything()))
+    return;
+  // What parts can save is room for one op, which is as if the budget was larger by that.
+  int64_t largestOp = whole.lowestBytes() - whole.persistent();
+  if (best && !mayBeFaster(whole, *best, largestOp))
     return;
   DiagnosticLog trial(*model.getContext());
   OwningOpRef<ModuleOp> module = simplified();
@@ -232,18 +241,13 @@ void Candidates::trySplits() {
                   (error.empty() ? trial.text() : std::exchange(error, "")) + "\n";
       return;
     }
-    if (best && !mayBeFaster(all[before].plans, *best)) {
+    if (best && !mayBeFaster(all[before].plans, *best, 0)) {
       all.erase(all.begin() + before, all.end());
       modules.resize(modulesBefore);
       return;
     }
-    std::optional<double> seconds = bestFit(before);
-    if (best && (seconds ? *seconds >= *best : fitsSplit))
-      return;
-    if (seconds) {
-      fitsSplit = true;
-      best = seconds;
-    }
+    if (std::optional<double> seconds = bestFit(before))
+      best = std::min(best.value_or(*seconds), *seconds);
   }
 }
 

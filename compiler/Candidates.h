@@ -40,7 +40,7 @@ private:
   bool addAskedSplit();
   void trySplits();
   std::optional<double> bestFit(size_t from);
-  bool mayBeFaster(const StepPlans &plans, double seconds) const;
+  bool mayBeFaster(const StepPlans &plans, double seconds, int64_t room) const;
 
   mlir::ModuleOp model;
   const CompileOptions &options;

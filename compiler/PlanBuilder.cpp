@@ -20,8 +20,8 @@ class Builder {
 public:
   Builder(const StepCandidate &step, const MemoryPlan &memory, const CompileOptions &options,
           Target &target, nlohmann::json &report)
-      : module(step.module), symbols(module), lean(step.lean), memory(memory), options(options), target(target),
-        report(report) {}
+      : module(step.module), symbols(module), lean(step.lean), memory(memory), options(options),
+        target(target), report(report) {}
 
   FailureOr<std::vector<uint8_t>> run() {
     plan.model = module.getSymName().value_or("model").str();

@@ -67,6 +67,7 @@ StepDecision refuseBudget(std::vector<StepCandidate> &candidates, const MemoryWi
 
 StepDecision meetBudget(std::vector<StepCandidate> &candidates, const MemoryWishes &wishes) {
   StepDecision decision;
+  searchTogether(candidates, wishes.budgetBytes);
   const RematPlan *best = nullptr;
   for (auto [i, candidate] : llvm::enumerate(candidates))
     if (const RematPlan *plan = candidate.plans.fastest(wishes.budgetBytes))
@@ -111,18 +112,11 @@ void addCandidates(ModuleOp module, func::FuncOp train, int64_t microBatches, bo
     candidates.push_back({module, candidates.back().plans.withOneInputSlot(), lean});
 }
 
-std::optional<double> firstFit(StepPlans &plans, int64_t budgetBytes) {
-  auto fits = [&](const RematPlan &plan) {
-    return plans.persistent() + plan.peak <= budgetBytes && plans.arenaBytes(plan) <= budgetBytes;
-  };
-  if (fits(plans.keepEverything()))
-    return plans.seconds(plans.keepEverything());
-  if (plans.lowestBytes() > budgetBytes)
-    return std::nullopt;
-  auto plan = llvm::find_if(plans.frontier(), fits);
-  if (plan == plans.frontier().end())
-    return std::nullopt;
-  return plans.seconds(*plan);
+void searchTogether(MutableArrayRef<StepCandidate> candidates, int64_t budgetBytes) {
+  SmallVector<StepPlans *> plans;
+  for (StepCandidate &candidate : candidates)
+    plans.push_back(&candidate.plans);
+  StepPlans::searchTogether(plans, budgetBytes);
 }
 
 StepDecision chooseStep(std::vector<StepCandidate> &candidates, const MemoryWishes &wishes) {

@@ -50,9 +50,8 @@ struct StepDecision {
   RematPlan plan;
 };
 
-/// The seconds of a step by the candidate's first plan that fits the budget; a search for that
-/// budget may find a faster one. Nothing where none fits.
-std::optional<double> firstFit(StepPlans &plans, int64_t budgetBytes);
+/// Searches for the frontiers of candidates that need one for the budget, on several threads.
+void searchTogether(llvm::MutableArrayRef<StepCandidate> candidates, int64_t budgetBytes);
 
 /// The fastest plan by predicted time that fits the budget; equal seconds: the first candidate, so
 /// fewer micro-batches come first. Without a budget: what the policy makes of the first candidate.

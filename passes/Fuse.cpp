@@ -21,7 +21,6 @@
 #include "passes/Passes.h"
 #include "passes/Rederive.h"
 #include "passes/Split.h"
-#include "passes/Split.h"
 #include "passes/analysis/Dependence.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/SetVector.h"

@@ -1,8 +1,10 @@
 //===- StepPlans.cpp - the plans between fast and small -------------------===//
 #include "passes/StepPlans.h"
+#include "passes/algorithms/ParallelTasks.h"
 #include <deque>
 #include <limits>
 #include <optional>
+#include <thread>
 
 using namespace mlir;
 
@@ -43,6 +45,16 @@ StepPlans StepPlans::withOneInputSlot() const {
   one.always -= (slots - 1) * inputBytes;
   one.waitSeconds = static_cast<double>(parts * inputBytes) / inputBytesPerSecond;
   return one;
+}
+
+void StepPlans::searchTogether(ArrayRef<StepPlans *> plans, int64_t budget) {
+  SmallVector<StepPlans *> open;
+  for (StepPlans *own : plans)
+    if (!own->search->frontier && own->arenaBytes(own->keep) > budget &&
+        llvm::none_of(open, [&](StepPlans *other) { return other->search == own->search; }))
+      open.push_back(own);
+  int threads = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 8u));
+  runTasks(static_cast<int>(open.size()), threads, [&](int task) { open[task]->frontier(); });
 }
 
 const std::vector<RematPlan> &StepPlans::frontier() {

@@ -54,6 +54,8 @@ public:
   /// largest sum of live bytes.
   int64_t arenaBytes(const RematPlan &plan) const;
 
+  /// Searches, at the same time, for the frontiers of all that cannot keep everything.
+  static void searchTogether(llvm::ArrayRef<StepPlans *> plans, int64_t budget);
   /// The fastest plan of the frontier whose arena fits, if any.
   const RematPlan *fastest(int64_t budget);
   /// The plan of the frontier with the smallest arena: no smaller budget has a fastest() plan.

@@ -158,10 +158,9 @@ TEST_P(Recomputation, BudgetsAreKeptAndChangeNoBit) {
   CompileResult between = compile(text, options);
   ASSERT_EQ(between.exitCode, 0) << between.error;
   EXPECT_LE(arenaBytes(between), options.budgetBytes);
-  // Parts of the batch are tried where a step is slow without them: one that is not may be slower.
-  if (splitOf(tight) == splitOf(between)) {
-    EXPECT_LE(seconds(between), seconds(tight));
-  }
+  // Parts of the batch are tried only where they may save more than 2 %.
+  double slack = splitOf(tight) == splitOf(between) ? 1 : 1.021;
+  EXPECT_LE(seconds(between), slack * seconds(tight));
   expectSame(between);
 }
 
