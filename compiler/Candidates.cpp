@@ -214,9 +214,13 @@ void Candidates::trySplits() {
   std::optional<double> best = bestFit(0);
   if (best && *best <= slow * whole.seconds(whole.keepEverything()))
     return;
+  auto mayWin = [&](size_t from, auto roomOf) {
+    return !best || llvm::any_of(llvm::drop_begin(all, from), [&](const StepCandidate &own) {
+      return mayBeFaster(own.plans, *best, roomOf(own.plans));
+    });
+  };
   // What parts can save is room for one op, which is as if the budget was larger by that.
-  int64_t largestOp = whole.lowestBytes() - whole.persistent();
-  if (best && !mayBeFaster(whole, *best, largestOp))
+  if (!mayWin(0, [](const StepPlans &own) { return own.lowestBytes() - own.persistent(); }))
     return;
   DiagnosticLog trial(*model.getContext());
   OwningOpRef<ModuleOp> module = simplified();
@@ -241,10 +245,10 @@ void Candidates::trySplits() {
                   (error.empty() ? trial.text() : std::exchange(error, "")) + "\n";
       return;
     }
-    if (best && !mayBeFaster(all[before].plans, *best, 0)) {
+    if (!mayWin(before, [](const StepPlans &) { return 0; })) {
       all.erase(all.begin() + before, all.end());
       modules.resize(modulesBefore);
-      return;
+      continue;
     }
     if (std::optional<double> seconds = bestFit(before))
       best = std::min(best.value_or(*seconds), *seconds);

@@ -59,8 +59,10 @@ StepDecision refuseBudget(std::vector<StepCandidate> &candidates, const MemoryWi
                       : "",
           bytesText(lowest), bytesText(plans.persistent()),
           aliveText(peakOf(plans.function(), plans.smallest())), wishes.budgetOption, needed,
-          candidates.back().plans.microBatches() == 1 ? ", a smaller batch or --accumulate"
-                                                      : " or a smaller batch",
+          llvm::all_of(candidates,
+                       [](const StepCandidate &own) { return own.plans.microBatches() == 1; })
+              ? ", a smaller batch or --accumulate"
+              : " or a smaller batch",
           isAnySplit ? "in these orders of ops, with and without such parts,"
                      : "in this order of ops"));
 }

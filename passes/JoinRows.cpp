@@ -124,8 +124,7 @@ private:
     Value joined = PutRowsOp::create(builder, op.getLoc(), sum.getType(), sum, part,
                                      builder.getI64IntegerAttr(from));
     if (!covered.empty()) {
-      if (isZero)
-        covered.push_back(rows);
+      covered.push_back(rows);
       written[joined] = std::move(covered);
     }
     op->getResult(0).replaceAllUsesWith(joined);

@@ -123,9 +123,12 @@ LogicalResult splitChain(PartOfModel &partOf, ArrayRef<Operation *> ops, int64_t
                                        "chain before it or begin behind it";
     inside.insert(op);
   }
+  if (inside.empty())
+    return ops.front()->emitOpError("begins a chain of reads alone: there is nothing to split");
   auto isInside = [&](Operation *op) { return op && inside.contains(op); };
+  Operation *last = *llvm::find_if(llvm::reverse(ops), isInside);
   for (Operation *op : ops)
-    if (isRead(op))
+    if (isRead(op) && op != ops.front())
       op->moveBefore(ops.front());
   SmallVector<Value> outputs;
   for (Operation *op : ops)
@@ -134,8 +137,8 @@ LogicalResult splitChain(PartOfModel &partOf, ArrayRef<Operation *> ops, int64_t
         if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !isInside(user); }))
           outputs.push_back(result);
 
-  OpBuilder builder(ops.back()->getContext());
-  builder.setInsertionPointAfter(ops.back());
+  OpBuilder builder(last->getContext());
+  builder.setInsertionPointAfter(last);
   std::vector<SmallVector<Value>> made(outputs.size());
   for (int64_t number = 0; number < parts; ++number) {
     IRMapping map; // from values of the model to those of this part

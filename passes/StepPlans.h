@@ -56,9 +56,9 @@ public:
 
   /// Searches, at the same time, for the frontiers of all that cannot keep everything.
   static void searchTogether(llvm::ArrayRef<StepPlans *> plans, int64_t budget);
-  /// The fastest plan of the frontier whose arena fits, if any.
+  /// The fastest plan whose arena fits, if any.
   const RematPlan *fastest(int64_t budget);
-  /// The plan of the frontier with the smallest arena: no smaller budget has a fastest() plan.
+  /// The plan with the smallest arena: no smaller budget has a fastest() plan.
   const RematPlan &smallest();
 
 private:

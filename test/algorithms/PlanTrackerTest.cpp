@@ -71,9 +71,11 @@ TEST(PlanImprover, FitsItsTargetAndRepeats) {
       continue;
     RematPlan all = keepAll(graph);
     int64_t target = all.peak - all.peak / 5;
+    const RematPlan start = i % 2 ? all : dropAll(graph);
     auto improved = [&] {
       PlanImprover improver(graph, values);
-      improver.begin(dropAll(graph).retention);
+      improver.begin(start.retention);
+      improver.lower(target);
       improver.fill(target);
       improver.anneal(target, 500);
       return improver.plan();

@@ -2,6 +2,7 @@
 // hand, frontiers that fall, bounds that hold, and the optimum of small graphs by trying
 // everything.
 #include "passes/algorithms/rematerialization/Rematerialization.h"
+#include "passes/algorithms/rematerialization/ExactRemat.h"
 #include "passes/algorithms/rematerialization/Frontier.h"
 #include "passes/algorithms/rematerialization/RematBounds.h"
 #include "test/algorithms/RandomStepGraph.h"
@@ -88,6 +89,15 @@ TEST(Rematerialization, FrontierOfAChainReachesLow) {
   std::vector<RematPlan> plans = frontier(graph);
   EXPECT_EQ(plans.front().peak, keepAll(graph).peak);
   EXPECT_LE(plans.back().peak, 8 * 64); // recursion: far below 2 * sqrt(40) = 12.6 values
+}
+
+// Each value of a deep network is a tiny part of all: they count nevertheless.
+TEST(Rematerialization, DeepChainsAreSearched) {
+  StepGraph graph = chain(6000, 64, 1);
+  EXPECT_FALSE(canSolveExactly(graph));
+  EXPECT_EQ(decidableValues(graph).size(), savedValues(graph).size());
+  Frontier found(graph);
+  EXPECT_LE(found.plans().back().peak, found.plans().front().peak / 10);
 }
 
 TEST(Rematerialization, RandomGraphs) {

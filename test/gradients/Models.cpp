@@ -233,6 +233,15 @@ static std::vector<Model> shape() {
        "(tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32> %y = gc.mul %v, %u : "
        "(tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>",
        "2x3"},
+      {"slices_of_rows_downwards", // each meets the one before it
+       {{"x", "4x3"}},
+       "%s = gc.slice %x {axis = 0 : i64, offset = 2 : i64, size = 2 : i64} : (tensor<4x3xf32>) -> "
+       "tensor<2x3xf32> %t = gc.slice %x {axis = 0 : i64, offset = 1 : i64, size = 2 : i64} : "
+       "(tensor<4x3xf32>) -> tensor<2x3xf32> %u = gc.slice %x {axis = 0 : i64, offset = 0 : i64, "
+       "size = 2 : i64} : (tensor<4x3xf32>) -> tensor<2x3xf32> %v = gc.mul %s, %t : "
+       "(tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32> %y = gc.mul %v, %u : "
+       "(tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>",
+       "2x3"},
       {"slice",
        {{"x", "3x7x5"}},
        "%y = gc.slice %x {axis = 1 : i64, offset = 2 : i64, size = 3 : i64} : "

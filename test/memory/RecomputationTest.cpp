@@ -94,18 +94,18 @@ protected:
   // Runs the steps with the same parts of the batch, which decide the order of sums, and without
   // recomputation.
   void record(const CompileResult &compiled, std::optional<StateRecord> &reference) {
-    if (splitOf(compiled).empty()) {
+    if (splitOf(compiled) == whole) {
       Result<StateRecord> recorded = recordSteps(**plain, training(GetParam()));
       ASSERT_TRUE(recorded) << recorded.error().message;
       reference = std::move(*recorded);
       return;
     }
-    CompileOptions whole = options;
-    whole.remat = "none";
-    whole.budgetBytes = 0;
-    whole.split = {false, nlohmann::json::parse(compiled.report)["split"]["parts"],
-                   splitOf(compiled)};
-    CompileResult made = compile(text, whole);
+    CompileOptions plainParts = options;
+    plainParts.remat = "none";
+    plainParts.budgetBytes = 0;
+    nlohmann::json split = nlohmann::json::parse(compiled.report)["split"];
+    plainParts.split = {false, split["parts"], split["chains"]};
+    CompileResult made = compile(text, plainParts);
     ASSERT_EQ(made.exitCode, 0) << made.error;
     auto plan = PlanFile::fromMemory(std::as_bytes(std::span(made.plan)), "random");
     ASSERT_TRUE(plan) << plan.error().message;
@@ -113,9 +113,11 @@ protected:
     ASSERT_TRUE(recorded) << recorded.error().message;
     reference = std::move(*recorded);
   }
+  // The parts and the chains, or `whole`.
   static std::string splitOf(const CompileResult &compiled) {
-    return nlohmann::json::parse(compiled.report)["split"]["chains"];
+    return nlohmann::json::parse(compiled.report)["split"].dump();
   }
+  const std::string whole = nlohmann::json{{"parts", 1}, {"chains", ""}}.dump();
 
   static uint64_t arenaBytes(const CompileResult &compiled) {
     return nlohmann::json::parse(compiled.report)["arena_bytes"];
@@ -128,7 +130,7 @@ protected:
   std::string text;
   CompileOptions options;
   std::optional<Result<PlanFile>> plain;
-  std::map<std::string, std::optional<StateRecord>> references; // by the chains that are split
+  std::map<std::string, std::optional<StateRecord>> references; // by splitOf()
 };
 
 TEST_P(Recomputation, PoliciesChangeNoBit) {

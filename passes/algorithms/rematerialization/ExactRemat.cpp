@@ -39,7 +39,6 @@ class ShortestPath {
 public:
   ShortestPath(const StepGraph &graph, int64_t budget, int limit)
       : graph(graph), budget(budget), limit(limit), bit(graph.values.size(), -1) {
-    int64_t total = 0;
     for (const StepValue &value : graph.values)
       total += value.producer < 0 ? 0 : value.bytes;
     // Small values stay alive once they are made: dropping their few bytes would help nobody.
@@ -47,6 +46,7 @@ public:
       if (graph.values[v].producer >= 0 && graph.values[v].bytes * smallPart >= total) {
         bit[v] = static_cast<int>(values.size());
         values.push_back(static_cast<int>(v));
+        large += graph.values[v].bytes;
       }
     if (!isSmall())
       return;
@@ -68,7 +68,8 @@ public:
           wanted[i] &= ~(uint64_t(1) << b);
   }
 
-  bool isSmall() const { return values.size() <= 64; }
+  // Few values are large, and the others are few bytes together: in deep networks none is large.
+  bool isSmall() const { return values.size() <= 64 && (total - large) * 16 <= total; }
 
   ExactRemat run() {
     if (!isSmall())
@@ -279,6 +280,7 @@ private:
   }
 
   const StepGraph &graph;
+  int64_t total = 0, large = 0; // bytes of all values, and of those that are not small
   int64_t budget;
   int limit;
   int64_t settled = 0, ways = 0; // states looked at, and continuations of them that were tried

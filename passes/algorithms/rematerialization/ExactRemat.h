@@ -8,7 +8,8 @@
 
 namespace gc {
 
-/// Whether the graph is small enough to be tried: few values are larger than a 4096th of all bytes.
+/// Whether the graph is small enough to be tried: few values are larger than a 4096th of all bytes,
+/// and they make up nearly all of them.
 bool canSolveExactly(const StepGraph &graph);
 
 struct ExactRemat {

@@ -75,8 +75,9 @@ Frontier::Frontier(const StepGraph &graph, const FrontierOptions &options)
   if (!isLarge()) {
     add(greedyPlans(graph, options.greedy));
     add(descend(base.front()));
-    for (size_t i = 1; i <= options.descents; ++i)
-      add(descend(cuts[(cuts.size() - 1) * i / options.descents]));
+    size_t descents = std::min(options.descents, cuts.size() - 1); // the first keeps everything
+    for (size_t i = 1; i <= descents; ++i)
+      add(descend(cuts[(cuts.size() - 1) * i / descents]));
   }
   add(cuts);
   base = paretoOf(std::move(base));
@@ -146,8 +147,8 @@ std::vector<RematPlan> Frontier::plansFor(int64_t room, double recomputeSeconds)
     if (!improved[rung])
       missing.push_back(rung);
   std::vector<RematPlan> starts = base;
-  if (small)
-    starts.insert(starts.end(), small->begin(), small->end());
+  if (!missing.empty() && targets[missing.back() - 1] <= base.back().peak)
+    starts.insert(starts.end(), smallPlans().begin(), smallPlans().end());
   int threads = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 8u));
   runTasks(static_cast<int>(missing.size()), threads, [&](int task) {
     int rung = missing[task];

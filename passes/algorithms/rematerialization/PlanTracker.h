@@ -35,7 +35,7 @@ public:
   /// The first moment that has the most, of those before the end.
   int peakMoment() const { return profile->whereMost(); }
   int64_t bytesAt(int moment) const { return profile->most(moment, moment + 1); }
-  /// Whether the value lies there at the moment although nothing needs it then.
+  /// Whether the value was there before the moment and still is at it.
   bool waitsAt(int value, int moment) const;
   double recomputeSeconds() const { return again; }
   /// False if an op would run again after one of its variables has changed.
