@@ -23,8 +23,7 @@ bool Candidates::build() {
     return addAskedSplit();
   if (!addUnsplit())
     return false;
-  if (options.split.automatic && options.budgetBytes &&
-      (options.accumulateAuto || options.accumulate == 1))
+  if (options.split.automatic && isScarce() && (options.accumulateAuto || options.accumulate == 1))
     trySplits();
   return true;
 }
@@ -195,32 +194,45 @@ static int64_t computedBytes(func::FuncOp function) {
   return bytes;
 }
 
-// Whether a plan may take so much less than `seconds` that a search for it pays.
-bool Candidates::mayBeFaster(const StepPlans &plans, double seconds, int64_t room) const {
-  constexpr double worthIt = 0.98;
-  double least = plans.seconds(plans.keepEverything()) +
-                 plans.recomputeBound(static_cast<int64_t>(options.budgetBytes) + room);
-  return least < worthIt * seconds;
+// Whether one op needs so much of what all values do that parts of the batch save more than
+// recomputation can.
+static bool isOneOpLarge(const StepPlans &whole) {
+  int64_t oneOp = whole.lowestBytes() - whole.persistent();
+  int64_t all = whole.arenaBytes(whole.keepEverything()) - whole.persistent();
+  return 4 * oneOp >= all;
 }
 
-// Doubles the parts as long as more of them may give a faster step. Tried where no step of the
-// whole batch fits, or where that costs time: a budget then never gives a step that is faster by
-// more than these few hundredths than a larger budget does. Only values inside of chains get
-// smaller, while those at their ends are joined and fuse with nothing: where most are (between two
-// batch norms), a step in parts needs more.
+// Whether chains hold most of what a model computes. Only values inside of chains get smaller,
+// while those at their ends are joined and fuse with nothing: where most are (between two batch
+// norms), a step in parts needs more.
+static bool areMostInside(func::FuncOp function, ArrayRef<SampleChain> chains) {
+  int64_t inside = 0;
+  for (const SampleChain &chain : chains)
+    inside += chain.insideBytes;
+  return 2 * inside >= computedBytes(function);
+}
+
+// Whether a candidate from `from` on may take less than `seconds`, by its proven bound.
+bool Candidates::mayBeFaster(size_t from, double seconds) const {
+  auto budget = static_cast<int64_t>(options.budgetBytes);
+  return llvm::any_of(llvm::drop_begin(all, from), [&](const StepCandidate &own) {
+    const StepPlans &plans = own.plans;
+    return plans.lowestBytes() <= budget &&
+           plans.seconds(plans.keepEverything()) + plans.recomputeBound(budget) < seconds;
+  });
+}
+
+// Adds the step in 2, 4, 8 and 16 parts. Which are added depends on the network, and on the budget
+// only where a proof tells that they are of no use; else a budget could give a faster step than a
+// larger one.
 void Candidates::trySplits() {
-  constexpr double slow = 1.02;
-  const StepPlans &whole = all.front().plans;
-  std::optional<double> best = bestFit(0);
-  if (best && *best <= slow * whole.seconds(whole.keepEverything()))
+  constexpr int64_t mostParts = 16;
+  const StepPlans whole = all.front().plans;
+  double leastSeconds = whole.seconds(whole.keepEverything());
+  if (options.budgetBytes &&
+      whole.arenaBytes(whole.keepEverything()) <= static_cast<int64_t>(options.budgetBytes))
     return;
-  auto mayWin = [&](size_t from, auto roomOf) {
-    return !best || llvm::any_of(llvm::drop_begin(all, from), [&](const StepCandidate &own) {
-      return mayBeFaster(own.plans, *best, roomOf(own.plans));
-    });
-  };
-  // What parts can save is room for one op, which is as if the budget was larger by that.
-  if (!mayWin(0, [](const StepPlans &own) { return own.lowestBytes() - own.persistent(); }))
+  if (!isOneOpLarge(whole))
     return;
   DiagnosticLog trial(*model.getContext());
   OwningOpRef<ModuleOp> module = simplified();
@@ -232,26 +244,30 @@ void Candidates::trySplits() {
   FailureOr<int64_t> batch = batchOf(*function);
   if (failed(batch))
     return;
-  for (int64_t parts = 2; parts <= *batch; parts *= 2) {
+  std::optional<double> best;
+  if (options.budgetBytes)
+    best = bestFit(0);
+  for (int64_t parts = 2; parts <= std::min(*batch, mostParts); parts *= 2) {
     SmallVector<SampleChain> chains = findSampleChains(*function, parts);
-    int64_t inside = 0;
-    for (const SampleChain &chain : chains)
-      inside += chain.insideBytes;
-    if (2 * inside < computedBytes(*function))
-      return;
+    if (!areMostInside(*function, chains))
+      continue;
     size_t before = all.size(), modulesBefore = modules.size();
     if (!add(1, splitOf(*function, chains, parts))) {
       rejected += "  more parts of the batch are not possible: " +
                   (error.empty() ? trial.text() : std::exchange(error, "")) + "\n";
       return;
     }
-    if (!mayWin(before, [](const StepPlans &) { return 0; })) {
+    // Parts cost time. A prediction that says otherwise compares ops whose times were measured with
+    // others.
+    const StepPlans &own = all[before].plans;
+    if (own.seconds(own.keepEverything()) < leastSeconds || (best && !mayBeFaster(before, *best))) {
       all.erase(all.begin() + before, all.end());
       modules.resize(modulesBefore);
       continue;
     }
-    if (std::optional<double> seconds = bestFit(before))
-      best = std::min(best.value_or(*seconds), *seconds);
+    if (options.budgetBytes)
+      if (std::optional<double> seconds = bestFit(before))
+        best = std::min(best.value_or(*seconds), *seconds);
   }
 }
 

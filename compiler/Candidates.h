@@ -10,8 +10,8 @@
 namespace gc {
 
 /// The step for one number of micro-batches, or for several to choose from; each with fast kernels
-/// and, where memory is scarce and the target has them, with lean ones. Where none fits the budget,
-/// or what fits is slow, also with chains of ops in parts of the batch.
+/// and, where memory is scarce and the target has them, with lean ones. Where one op needs much of
+/// the memory, also with chains of ops in parts of the batch.
 class Candidates {
 public:
   Candidates(mlir::ModuleOp model, const CompileOptions &options, const PlanMemoryOptions &memory,
@@ -40,7 +40,7 @@ private:
   bool addAskedSplit();
   void trySplits();
   std::optional<double> bestFit(size_t from);
-  bool mayBeFaster(const StepPlans &plans, double seconds, int64_t room) const;
+  bool mayBeFaster(size_t from, double seconds) const;
 
   mlir::ModuleOp model;
   const CompileOptions &options;

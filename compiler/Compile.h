@@ -24,7 +24,7 @@ struct MachineCosts {
 
 /// Which chains of ops run in parts of the batch, one part after the other (--gc-split).
 struct SplitWish {
-  bool automatic = true; // where a budget needs it or is slow to meet; no parts or chains then
+  bool automatic = true; // where it makes a budget possible or cheaper; no parts or chains then
   long parts = 1;        // 1: none
   std::string chains;    // as --gc-split takes them; empty: all that are worth it
 };

@@ -123,8 +123,6 @@ LogicalResult splitChain(PartOfModel &partOf, ArrayRef<Operation *> ops, int64_t
                                        "chain before it or begin behind it";
     inside.insert(op);
   }
-  if (inside.empty())
-    return ops.front()->emitOpError("begins a chain of reads alone: there is nothing to split");
   auto isInside = [&](Operation *op) { return op && inside.contains(op); };
   Operation *last = *llvm::find_if(llvm::reverse(ops), isInside);
   for (Operation *op : ops)

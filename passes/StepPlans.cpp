@@ -4,7 +4,6 @@
 #include <deque>
 #include <limits>
 #include <optional>
-#include <thread>
 
 using namespace mlir;
 
@@ -53,8 +52,8 @@ void StepPlans::searchTogether(ArrayRef<StepPlans *> plans, int64_t budget) {
     if (!own->search->frontier && own->arenaBytes(own->keep) > budget &&
         llvm::none_of(open, [&](StepPlans *other) { return other->search == own->search; }))
       open.push_back(own);
-  int threads = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 8u));
-  runTasks(static_cast<int>(open.size()), threads, [&](int task) { open[task]->frontier(); });
+  runTasks(static_cast<int>(open.size()), searchThreads(),
+           [&](int task) { open[task]->frontier(); });
 }
 
 const std::vector<RematPlan> &StepPlans::frontier() {

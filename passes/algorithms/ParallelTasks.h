@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <pthread.h>
+#include <thread>
 #include <vector>
 
 namespace gc {
@@ -39,6 +40,11 @@ private:
   Work &work;
   std::vector<pthread_t> threads;
 };
+
+/// How many threads a search takes: what the machine has, and no more than searches use.
+inline int searchThreads() {
+  return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 8u));
+}
 
 /// Calls task(0) .. task(count - 1), started in this order, on at most `threads` threads, the
 /// caller's among them; on fewer where the system has no more. Tasks must not throw.

@@ -9,10 +9,15 @@ namespace gc::runtime {
 
 using nlohmann::json;
 
+/// A section of the compiler's report; empty where the report has none.
+static json sectionOf(const json &report, const char *key) {
+  if (!report.is_object() || !report.contains(key) || !report[key].is_object())
+    return json::object();
+  return report[key];
+}
+
 static void takePrediction(PredictionReport &prediction, const json &report) {
-  if (!report.is_object() || !report.contains("prediction") || !report["prediction"].is_object())
-    return;
-  const json &from = report["prediction"];
+  const json from = sectionOf(report, "prediction");
   if (from.contains("step_seconds") && from["step_seconds"].is_number())
     prediction.stepSeconds = from["step_seconds"].get<double>();
   if (from.contains("rates_from") && from["rates_from"].is_string())
@@ -21,9 +26,7 @@ static void takePrediction(PredictionReport &prediction, const json &report) {
 
 /// The compiler's own account of what it recomputes; a plan without one recomputes nothing.
 static void takeRemat(RematReport &remat, const json &report) {
-  if (!report.is_object() || !report.contains("remat") || !report["remat"].is_object())
-    return;
-  const json &from = report["remat"];
+  const json from = sectionOf(report, "remat");
   auto number = [&](const char *key) -> std::optional<double> {
     auto found = from.find(key);
     if (found == from.end() || !found->is_number())
@@ -43,9 +46,7 @@ static void takeRemat(RematReport &remat, const json &report) {
 }
 
 static void takeSplit(SplitReport &split, const json &report) {
-  if (!report.is_object() || !report.contains("split") || !report["split"].is_object())
-    return;
-  const json &from = report["split"];
+  const json from = sectionOf(report, "split");
   if (from.contains("parts") && from["parts"].is_number_integer())
     split.parts = from["parts"].get<int64_t>();
   if (from.contains("chains") && from["chains"].is_string())

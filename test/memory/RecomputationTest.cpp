@@ -160,9 +160,7 @@ TEST_P(Recomputation, BudgetsAreKeptAndChangeNoBit) {
   CompileResult between = compile(text, options);
   ASSERT_EQ(between.exitCode, 0) << between.error;
   EXPECT_LE(arenaBytes(between), options.budgetBytes);
-  // Parts of the batch are tried only where they may save more than 2 %.
-  double slack = splitOf(tight) == splitOf(between) ? 1 : 1.021;
-  EXPECT_LE(seconds(between), slack * seconds(tight));
+  EXPECT_LE(seconds(between), seconds(tight));
   expectSame(between);
 }
 

@@ -44,8 +44,8 @@ void CompileFlags::add(CLI::App &app) {
            group);
   remember(app.add_option("--split", split,
                           "Parts of the batch that chains of ops are computed in, one part after "
-                          "the other: auto (where a budget cannot be met otherwise, or is slow to "
-                          "meet), off, or N")
+                          "the other: auto (where that makes a budget possible or cheaper), off, "
+                          "or N")
                ->capture_default_str(),
            group);
   remember(

@@ -11,31 +11,32 @@ std::vector<ParetoPoint> paretoPoints(const std::string &compileReport) {
   const nlohmann::json report = nlohmann::json::parse(compileReport);
   for (const auto &row : report.at("pareto"))
     points.push_back({row.at("budget_bytes"), row.at("peak_bytes"), row.at("micro_batches"),
-                      row.at("recomputed_ops"), row.at("step_seconds_predicted"),
-                      row.at("recompute_fraction"), row.at("time_lower_bound")});
+                      row.at("split_parts"), row.at("recomputed_ops"),
+                      row.at("step_seconds_predicted"), row.at("recompute_fraction"),
+                      row.at("time_lower_bound")});
   return points;
 }
 
 std::string paretoTable(const std::vector<ParetoPoint> &points) {
-  std::string text =
-      fmt::format("{:>14} {:>14} {:>9} {:>8} {:>8} {:>10} {:>13}\n", "budget, bytes", "peak, bytes",
-                  "step, s", "slower", "bound", "ops again", "micro-batches");
+  std::string text = fmt::format("{:>14} {:>14} {:>9} {:>8} {:>8} {:>10} {:>13} {:>5}\n",
+                                 "budget, bytes", "peak, bytes", "step, s", "slower", "bound",
+                                 "ops again", "micro-batches", "parts");
   double fastest = points.empty() ? 0 : points.front().stepSeconds;
   for (const ParetoPoint &point : points)
-    text +=
-        fmt::format("{:>14} {:>14} {:>9.4g} {:>7.2f}% {:>7.2f}% {:>10} {:>13}\n", point.budgetBytes,
-                    point.peakBytes, point.stepSeconds, 100 * (point.stepSeconds / fastest - 1),
-                    100 * point.lowerBound, point.recomputedOps, point.microBatches);
+    text += fmt::format("{:>14} {:>14} {:>9.4g} {:>7.2f}% {:>7.2f}% {:>10} {:>13} {:>5}\n",
+                        point.budgetBytes, point.peakBytes, point.stepSeconds,
+                        100 * (point.stepSeconds / fastest - 1), 100 * point.lowerBound,
+                        point.recomputedOps, point.microBatches, point.parts);
   return text;
 }
 
 std::string paretoCsv(const std::vector<ParetoPoint> &points) {
   std::string text = "budget_bytes,peak_bytes,step_seconds_predicted,recompute_fraction,"
-                     "time_lower_bound,recomputed_ops,micro_batches\n";
+                     "time_lower_bound,recomputed_ops,micro_batches,split_parts\n";
   for (const ParetoPoint &point : points)
-    text += fmt::format("{},{},{:.9g},{:.9g},{:.9g},{},{}\n", point.budgetBytes, point.peakBytes,
+    text += fmt::format("{},{},{:.9g},{:.9g},{:.9g},{},{},{}\n", point.budgetBytes, point.peakBytes,
                         point.stepSeconds, point.recomputed, point.lowerBound, point.recomputedOps,
-                        point.microBatches);
+                        point.microBatches, point.parts);
   return text;
 }
 

@@ -7,10 +7,12 @@
 #include <vector>
 
 struct ParetoPoint {
-  int64_t budgetBytes = 0, peakBytes = 0, microBatches = 1, recomputedOps = 0;
+  int64_t budgetBytes = 0, peakBytes = 0, microBatches = 1;
+  int64_t parts = 1; // of the batch, in which chains of ops run
+  int64_t recomputedOps = 0;
   double stepSeconds = 0; // predicted
   double recomputed = 0;  // part of a step
-  double lowerBound = 0;  // no plan within the budget recomputes less
+  double lowerBound = 0;  // of how much slower any plan within the budget is
 };
 
 /// The "pareto" rows of a compile report.

@@ -88,7 +88,7 @@ private:
     for (size_t i = 0; i + 1 < own.size(); ++i) {
       auto gap =
           static_cast<double>(own[i].peak - own[i + 1].peak) / static_cast<double>(own[i].peak);
-      int parts = std::min(options.mixes, static_cast<int>(gap / 0.03));
+      int parts = std::min(options.mixes, static_cast<int>(gap / options.mixedGap));
       for (int part = 1; part <= parts; ++part) {
         int at = firstBackward * part / (parts + 1);
         record(mixed(own[i].retention, own[i + 1].retention, at));

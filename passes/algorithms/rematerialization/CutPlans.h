@@ -11,6 +11,7 @@ struct CutOptions {
   double priceRatio = 1.35; // of one to the next
   int rounds = 3;           // at each price: moments of new peaks get a price too
   int mixes = 15;           // at most, between two neighbouring plans
+  double mixedGap = 0.03;   // one mix for each such part of a peak that two neighbours differ by
   double checkpointing =
       1.; // each next number of checkpoints is larger by this part of it, and one
 };

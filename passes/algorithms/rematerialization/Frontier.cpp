@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <thread>
 
 namespace gc {
 
@@ -98,6 +97,7 @@ std::vector<RematPlan> Frontier::descend(const RematPlan &start) const {
     if (targets[rung] >= start.peak)
       continue;
     improver.lower(targets[rung]);
+    // Filling looks at every value; a large graph is lowered several rungs before that pays.
     if (!isLarge() || rung % 4 == 0)
       improver.fill(targets[rung]);
     std::optional<RematPlan> plan = improver.plan();
@@ -149,8 +149,7 @@ std::vector<RematPlan> Frontier::plansFor(int64_t room, double recomputeSeconds)
   std::vector<RematPlan> starts = base;
   if (!missing.empty() && targets[missing.back() - 1] <= base.back().peak)
     starts.insert(starts.end(), smallPlans().begin(), smallPlans().end());
-  int threads = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 8u));
-  runTasks(static_cast<int>(missing.size()), threads, [&](int task) {
+  runTasks(static_cast<int>(missing.size()), searchThreads(), [&](int task) {
     int rung = missing[task];
     improved[rung] = improve(rung, targets[rung - 1] <= base.back().peak ? starts : base);
   });
