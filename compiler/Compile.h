@@ -37,6 +37,7 @@ struct CompileOptions {
   std::string cudaLibrary = "auto";   // the faster of both; cudnn; none: all is generated
   bool allowTf32 = false;             // products that round f32 operands
   bool allowNondeterministic = false; // engines whose bits may differ from run to run
+  bool assemble = true;               // or leave that to the driver that loads the PTX
   OptimizerSettings optimizer;
   // Memory.
   long accumulate = 1; // micro-batches in a step

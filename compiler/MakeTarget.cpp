@@ -93,6 +93,7 @@ static MadeTarget makeCudaTarget(mlir::MLIRContext *context, const CompileOption
   cuda::ChoiceOptions choice;
   choice.alwaysLibrary = options.cudaLibrary == "cudnn";
   choice.allowTf32 = options.allowTf32;
+  choice.assemble = options.assemble;
   if (std::string error = readMeasurements(options, choice); !error.empty())
     return {nullptr, exits::BadInput, error};
   if (options.cudaLibrary == "none")

@@ -325,6 +325,7 @@ LogicalResult CudaTarget::finish(plan::PlanT &plan, const std::string &dumpDirec
   codegen.device = &device;
   codegen.threads = threads;
   codegen.dumpDirectory = dumpDirectory;
+  codegen.assemble = options.assemble;
   FailureOr<KernelImages> compiled = compileKernels(emitter.module(), codegen);
   if (failed(compiled))
     return failure();

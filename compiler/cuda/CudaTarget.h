@@ -22,6 +22,7 @@ struct ChoiceOptions {
   MeasuredTimes times;              // of ops
   ClassSpeeds speeds;               // of products that are alike
   bool allowTf32 = false;           // generated products round operands, where the device can
+  bool assemble = true;             // PTX, where there is an assembler
 };
 
 class CudaTarget : public Target {

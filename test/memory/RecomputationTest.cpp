@@ -30,6 +30,7 @@ CompileResult compile(const std::string &text, CompileOptions options) {
   if (onCuda()) {
     options.target = "sm_80";
     options.cudaLibrary = "none"; // the emulated driver executes PTX, not what a library brings
+    options.assemble = false;
   }
   return compileModel(text, "random", options);
 }

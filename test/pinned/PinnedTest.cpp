@@ -166,6 +166,7 @@ TEST_P(Pinned, OneStepMatchesFloat64) {
   if (compile.device == "cuda") {
     compile.target = "sm_80";
     compile.cudaLibrary = "none"; // the emulated driver executes PTX, not what a library brings
+    compile.assemble = false;
   }
   gc::CompileResult compiled = gc::compileModel(readText(model), "model", compile);
   ASSERT_EQ(compiled.exitCode, 0) << compiled.error;
