@@ -12,8 +12,6 @@
 #include "passes/Passes.h"
 #include "passes/Split.h"
 
-#include <limits>
-
 using namespace mlir;
 
 namespace gc {
@@ -172,18 +170,6 @@ bool Candidates::addAskedSplit() {
   return add(1, splitOf(*function, chains, parts));
 }
 
-// The seconds of the fastest candidate from `from` on that fits the budget.
-std::optional<double> Candidates::bestFit(size_t from) {
-  std::optional<double> best;
-  searchTogether(llvm::MutableArrayRef(all).drop_front(from),
-                 static_cast<int64_t>(options.budgetBytes));
-  for (StepCandidate &candidate : llvm::drop_begin(all, from))
-    if (const RematPlan *plan = candidate.plans.fastest(static_cast<int64_t>(options.budgetBytes)))
-      best = std::min(best.value_or(std::numeric_limits<double>::max()),
-                      candidate.plans.seconds(*plan));
-  return best;
-}
-
 // Bytes of all values that a model computes.
 static int64_t computedBytes(func::FuncOp function) {
   int64_t bytes = 0;
@@ -212,26 +198,15 @@ static bool areMostInside(func::FuncOp function, ArrayRef<SampleChain> chains) {
   return 2 * inside >= computedBytes(function);
 }
 
-// Whether a candidate from `from` on may take less than `seconds`, by its proven bound.
-bool Candidates::mayBeFaster(size_t from, double seconds) const {
-  auto budget = static_cast<int64_t>(options.budgetBytes);
-  return llvm::any_of(llvm::drop_begin(all, from), [&](const StepCandidate &own) {
-    const StepPlans &plans = own.plans;
-    return plans.lowestBytes() <= budget &&
-           plans.seconds(plans.keepEverything()) + plans.recomputeBound(budget) < seconds;
-  });
-}
-
-// Adds the step in 2, 4, 8 and 16 parts. Which are added depends on the network, and on the budget
-// only where a proof tells that they are of no use; else a budget could give a faster step than a
-// larger one.
+// Adds the step in 2, 4, 8 and 16 parts. Which are added depends on the network alone; else a
+// budget could give a faster step than a larger one.
 void Candidates::trySplits() {
   constexpr int64_t mostParts = 16;
   const StepPlans whole = all.front().plans;
   double leastSeconds = whole.seconds(whole.keepEverything());
   if (options.budgetBytes &&
       whole.arenaBytes(whole.keepEverything()) <= static_cast<int64_t>(options.budgetBytes))
-    return;
+    return; // nothing is faster
   if (!isOneOpLarge(whole))
     return;
   DiagnosticLog trial(*model.getContext());
@@ -244,14 +219,11 @@ void Candidates::trySplits() {
   FailureOr<int64_t> batch = batchOf(*function);
   if (failed(batch))
     return;
-  std::optional<double> best;
-  if (options.budgetBytes)
-    best = bestFit(0);
   for (int64_t parts = 2; parts <= std::min(*batch, mostParts); parts *= 2) {
     SmallVector<SampleChain> chains = findSampleChains(*function, parts);
     if (!areMostInside(*function, chains))
       continue;
-    size_t before = all.size(), modulesBefore = modules.size();
+    size_t before = all.size();
     if (!add(1, splitOf(*function, chains, parts))) {
       rejected += "  more parts of the batch are not possible: " +
                   (error.empty() ? trial.text() : std::exchange(error, "")) + "\n";
@@ -259,15 +231,8 @@ void Candidates::trySplits() {
     }
     // Parts cost time. A prediction that says otherwise compares ops whose times were measured with
     // others.
-    const StepPlans &own = all[before].plans;
-    if (own.seconds(own.keepEverything()) < leastSeconds || (best && !mayBeFaster(before, *best))) {
+    if (const StepPlans &own = all[before].plans; own.seconds(own.keepEverything()) < leastSeconds)
       all.erase(all.begin() + before, all.end());
-      modules.resize(modulesBefore);
-      continue;
-    }
-    if (options.budgetBytes)
-      if (std::optional<double> seconds = bestFit(before))
-        best = std::min(best.value_or(*seconds), *seconds);
   }
 }
 

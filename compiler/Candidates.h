@@ -39,8 +39,6 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> simplified();
   bool addAskedSplit();
   void trySplits();
-  std::optional<double> bestFit(size_t from);
-  bool mayBeFaster(size_t from, double seconds) const;
 
   mlir::ModuleOp model;
   const CompileOptions &options;

@@ -180,21 +180,16 @@ std::string explainDecision(const StepDecision &decision, std::vector<StepCandid
 // A proven bound: no candidate has a plan within `budget` that takes less.
 static double lowestSeconds(const std::vector<StepCandidate> &candidates, int64_t budget) {
   double lowest = std::numeric_limits<double>::infinity();
-  for (const StepCandidate &candidate : candidates) {
-    const StepPlans &plans = candidate.plans;
-    if (plans.lowestBytes() <= budget)
-      lowest =
-          std::min(lowest, plans.seconds(plans.keepEverything()) + plans.recomputeBound(budget));
-  }
+  for (const StepCandidate &candidate : candidates)
+    lowest = std::min(lowest, candidate.plans.leastSeconds(budget));
   return lowest;
 }
 
 nlohmann::json paretoTable(std::vector<StepCandidate> &candidates, int points) {
   StepPlans &first = candidates.front().plans;
   double base = first.seconds(first.keepEverything());
-  int64_t top = first.arenaBytes(first.keepEverything()), bottom = top;
-  for (StepCandidate &candidate : candidates)
-    bottom = std::min(bottom, candidate.plans.arenaBytes(candidate.plans.smallest()));
+  int64_t top = first.arenaBytes(first.keepEverything());
+  int64_t bottom = std::min(top, smallestStep(candidates).second);
   nlohmann::json rows = nlohmann::json::array();
   for (int i = 0; i < points; ++i) {
     int64_t budget = points == 1 ? top : top - (top - bottom) * i / (points - 1);

@@ -3,6 +3,7 @@
 #include "passes/Rematerialize.h"
 #include "passes/analysis/PeakFacts.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <limits>
 
 using namespace mlir;
 
@@ -31,17 +32,10 @@ std::string aliveText(const PeakFacts &peak) {
 
 // Tells what the smallest of all plans needs.
 StepDecision refuseBudget(std::vector<StepCandidate> &candidates, const MemoryWishes &wishes) {
-  auto smallestBytes = [](StepPlans &plans) { return plans.arenaBytes(plans.smallest()); };
-  size_t least = 0;
-  int64_t needed = smallestBytes(candidates[0].plans);
-  int64_t lowest = candidates[0].plans.lowestBytes();
-  for (size_t i = 1; i < candidates.size(); ++i) {
-    if (int64_t bytes = smallestBytes(candidates[i].plans); bytes < needed) {
-      needed = bytes;
-      least = i;
-    }
-    lowest = std::min(lowest, candidates[i].plans.lowestBytes());
-  }
+  auto [least, needed] = smallestStep(candidates);
+  int64_t lowest = std::numeric_limits<int64_t>::max();
+  for (const StepCandidate &candidate : candidates)
+    lowest = std::min(lowest, candidate.plans.lowestBytes());
   StepPlans &plans = candidates[least].plans;
   int64_t parts = candidates[least].split.parts;
   bool isAnySplit =
@@ -67,21 +61,29 @@ StepDecision refuseBudget(std::vector<StepCandidate> &candidates, const MemoryWi
                      : "in this order of ops"));
 }
 
+// Those that may be fastest come first, so that others are not searched: a proven bound tells that
+// they cannot be.
 StepDecision meetBudget(std::vector<StepCandidate> &candidates, const MemoryWishes &wishes) {
-  StepDecision decision;
-  searchTogether(candidates, wishes.budgetBytes);
-  const RematPlan *best = nullptr;
+  std::vector<std::pair<double, size_t>> order;
   for (auto [i, candidate] : llvm::enumerate(candidates))
-    if (const RematPlan *plan = candidate.plans.fastest(wishes.budgetBytes))
-      if (!best ||
-          candidate.plans.seconds(*plan) < candidates[decision.candidate].plans.seconds(*best)) {
-        best = plan;
-        decision.candidate = i;
-      }
-  if (!best)
-    return refuseBudget(candidates, wishes);
-  decision.plan = *best;
-  return decision;
+    order.push_back({candidate.plans.leastSeconds(wishes.budgetBytes), i});
+  llvm::sort(order);
+  StepDecision decision;
+  std::optional<std::pair<double, size_t>> best;
+  for (auto bound : order) {
+    if (best && bound > *best)
+      break;
+    StepPlans &plans = candidates[bound.second].plans;
+    const RematPlan *plan = plans.fastest(wishes.budgetBytes);
+    if (!plan)
+      continue;
+    if (std::pair found(plans.seconds(*plan), bound.second); !best || found < *best) {
+      best = found;
+      decision.candidate = bound.second;
+      decision.plan = *plan;
+    }
+  }
+  return best ? decision : refuseBudget(candidates, wishes);
 }
 
 StepDecision followPolicy(StepPlans &plans, const MemoryWishes &wishes) {
@@ -114,11 +116,20 @@ void addCandidates(ModuleOp module, func::FuncOp train, int64_t microBatches, bo
     candidates.push_back({module, candidates.back().plans.withOneInputSlot(), lean});
 }
 
-void searchTogether(MutableArrayRef<StepCandidate> candidates, int64_t budgetBytes) {
-  SmallVector<StepPlans *> plans;
-  for (StepCandidate &candidate : candidates)
-    plans.push_back(&candidate.plans);
-  StepPlans::searchTogether(plans, budgetBytes);
+std::pair<size_t, int64_t> smallestStep(std::vector<StepCandidate> &candidates) {
+  std::vector<std::pair<int64_t, size_t>> order;
+  for (auto [i, candidate] : llvm::enumerate(candidates))
+    order.push_back({candidate.plans.lowestBytes(), i});
+  llvm::sort(order);
+  std::optional<std::pair<int64_t, size_t>> best;
+  for (auto bound : order) {
+    if (best && bound > *best)
+      break;
+    StepPlans &plans = candidates[bound.second].plans;
+    std::pair found(plans.arenaBytes(plans.smallest()), bound.second);
+    best = std::min(best.value_or(found), found);
+  }
+  return {best->second, best->first};
 }
 
 StepDecision chooseStep(std::vector<StepCandidate> &candidates, const MemoryWishes &wishes) {

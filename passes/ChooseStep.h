@@ -50,8 +50,8 @@ struct StepDecision {
   RematPlan plan;
 };
 
-/// Searches for the frontiers of candidates that need one for the budget, on several threads.
-void searchTogether(llvm::MutableArrayRef<StepCandidate> candidates, int64_t budgetBytes);
+/// The candidate that has the smallest arena of all, the first of equals, and that arena's bytes.
+std::pair<size_t, int64_t> smallestStep(std::vector<StepCandidate> &candidates);
 
 /// The fastest plan by predicted time that fits the budget; equal seconds: the first candidate, so
 /// fewer micro-batches come first. Without a budget: what the policy makes of the first candidate.

@@ -1,6 +1,5 @@
 //===- StepPlans.cpp - the plans between fast and small -------------------===//
 #include "passes/StepPlans.h"
-#include "passes/algorithms/ParallelTasks.h"
 #include <deque>
 #include <limits>
 #include <optional>
@@ -46,16 +45,6 @@ StepPlans StepPlans::withOneInputSlot() const {
   return one;
 }
 
-void StepPlans::searchTogether(ArrayRef<StepPlans *> plans, int64_t budget) {
-  SmallVector<StepPlans *> open;
-  for (StepPlans *own : plans)
-    if (!own->search->frontier && own->arenaBytes(own->keep) > budget &&
-        llvm::none_of(open, [&](StepPlans *other) { return other->search == own->search; }))
-      open.push_back(own);
-  runTasks(static_cast<int>(open.size()), searchThreads(),
-           [&](int task) { open[task]->frontier(); });
-}
-
 const std::vector<RematPlan> &StepPlans::frontier() {
   if (!search->frontier)
     search->frontier.emplace(graph->graph);
@@ -65,6 +54,11 @@ const std::vector<RematPlan> &StepPlans::frontier() {
 int64_t StepPlans::arenaBytes(const RematPlan &plan) const {
   const PackingResult &packed = packer->pack(graph->graph, scheduleOf(graph->graph, plan));
   return always + std::max(static_cast<int64_t>(packed.bytes), elsewhere);
+}
+
+double StepPlans::leastSeconds(int64_t budget) const {
+  return lowestBytes() <= budget ? seconds(keep) + recomputeBound(budget)
+                                 : std::numeric_limits<double>::infinity();
 }
 
 const RematPlan *StepPlans::fastest(int64_t budget) {

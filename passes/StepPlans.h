@@ -47,6 +47,8 @@ public:
   double recomputeBound(int64_t budget) const {
     return parts * recomputeLowerBound(graph->graph, budget - always);
   }
+  /// A proven bound: no plan within `budget` takes fewer seconds; infinity where none fits.
+  double leastSeconds(int64_t budget) const;
   /// A proven bound: no plan in this order of ops needs fewer bytes.
   int64_t lowestBytes() const { return always + std::max(peakLowerBound(graph->graph), elsewhere); }
 
@@ -54,8 +56,6 @@ public:
   /// largest sum of live bytes.
   int64_t arenaBytes(const RematPlan &plan) const;
 
-  /// Searches, at the same time, for the frontiers of all that cannot keep everything.
-  static void searchTogether(llvm::ArrayRef<StepPlans *> plans, int64_t budget);
   /// The fastest plan whose arena fits, if any.
   const RematPlan *fastest(int64_t budget);
   /// The plan with the smallest arena: no smaller budget has a fastest() plan.
