@@ -166,7 +166,7 @@ CompileResult compileModel(const std::string &text, const std::string &name,
   if (options.explain)
     result.explanation = explainDecision(decision, candidates.all, options, candidates.rejected);
   StepCandidate &chosen = candidates.all[decision.candidate];
-  reportDecision(decision, chosen.plans, options, report);
+  reportDecision(decision, candidates.all, options, report);
   reportSplit(chosen.split, chosen.plans, candidates.all.front().plans, report);
   report["choose_seconds"] = secondsSince(start);
   options.accumulate = chosen.plans.microBatches();

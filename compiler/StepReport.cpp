@@ -64,10 +64,19 @@ std::pair<int64_t, int64_t> retainedAndRecomputed(const StepGraph &graph,
   return {static_cast<int64_t>(saved.size()) - recomputed, recomputed};
 }
 
+// A proven bound: no candidate has a plan within `budget` that takes less.
+double lowestSeconds(const std::vector<StepCandidate> &candidates, int64_t budget) {
+  double lowest = std::numeric_limits<double>::infinity();
+  for (const StepCandidate &candidate : candidates)
+    lowest = std::min(lowest, candidate.plans.leastSeconds(budget));
+  return lowest;
+}
+
 } // namespace
 
-void reportDecision(const StepDecision &decision, const StepPlans &plans,
+void reportDecision(const StepDecision &decision, const std::vector<StepCandidate> &candidates,
                     const CompileOptions &options, nlohmann::json &report) {
+  const StepPlans &plans = candidates[decision.candidate].plans;
   const FunctionGraph &function = plans.function();
   Schedule schedule = scheduleOf(function.graph, decision.plan);
   auto [retained, recomputed] = retainedAndRecomputed(function.graph, schedule);
@@ -75,20 +84,23 @@ void reportDecision(const StepDecision &decision, const StepPlans &plans,
   // input.
   double base = plans.seconds(plans.keepEverything()) - plans.inputSeconds();
   double again = plans.recomputeSeconds(decision.plan);
-  double bound =
-      options.budgetBytes ? plans.recomputeBound(static_cast<int64_t>(options.budgetBytes)) : 0;
+  double seconds = plans.seconds(decision.plan);
+  // What this plan may be slower by than the fastest of all candidates.
+  double gap = 0;
+  if (options.budgetBytes)
+    gap = seconds - lowestSeconds(candidates, static_cast<int64_t>(options.budgetBytes));
   report["remat"] = {{"policy", options.budgetBytes ? "budget" : options.remat},
                      {"budget_bytes", options.budgetBytes},
                      {"retained", retained},
                      {"recomputed", recomputed},
                      {"recompute_seconds_predicted", again},
                      {"recompute_fraction", base > 0 ? again / base : 0.0},
-                     {"time_lower_bound", bound},
-                     {"gap", base > 0 ? (again - bound) / base : 0.0}};
+                     {"time_lower_bound", options.budgetBytes ? std::max(0.0, again - gap) : 0.0},
+                     {"gap", base > 0 ? gap / base : 0.0}};
   report["input_slots"] = plans.inputSlots();
   report["input_seconds_predicted"] = plans.inputSeconds();
-  report["step_seconds_predicted"] = plans.seconds(decision.plan);
-  report["prediction"]["step_seconds"] = plans.seconds(decision.plan);
+  report["step_seconds_predicted"] = seconds;
+  report["prediction"]["step_seconds"] = seconds;
   report["timeline"] = {
       {"persistent_bytes", plans.persistent()},
       {"before", timelineOf(function, plans.keepEverything(), plans.persistent())},
@@ -175,14 +187,6 @@ std::string explainDecision(const StepDecision &decision, std::vector<StepCandid
     if (entry.bytes * 200 >= after.bytes)
       out << "  " << bytesText(entry.bytes) << "  " << entry.name << " (" << entry.kind << ")\n";
   return text;
-}
-
-// A proven bound: no candidate has a plan within `budget` that takes less.
-static double lowestSeconds(const std::vector<StepCandidate> &candidates, int64_t budget) {
-  double lowest = std::numeric_limits<double>::infinity();
-  for (const StepCandidate &candidate : candidates)
-    lowest = std::min(lowest, candidate.plans.leastSeconds(budget));
-  return lowest;
 }
 
 nlohmann::json paretoTable(std::vector<StepCandidate> &candidates, int points) {

@@ -9,7 +9,7 @@
 namespace gc {
 
 /// The "remat" and "timeline" keys of the compile report.
-void reportDecision(const StepDecision &decision, const StepPlans &plans,
+void reportDecision(const StepDecision &decision, const std::vector<StepCandidate> &candidates,
                     const CompileOptions &options, nlohmann::json &report);
 
 /// The "split" key: what runs in parts of the batch, and what that alone costs where `unsplit`, the

@@ -56,6 +56,13 @@ int64_t StepPlans::arenaBytes(const RematPlan &plan) const {
   return always + std::max(static_cast<int64_t>(packed.bytes), elsewhere);
 }
 
+double StepPlans::recomputeBound(int64_t budget) const {
+  double bound = recomputeLowerBound(graph->graph, budget - always);
+  if (search->frontier)
+    bound = std::max(bound, search->frontier->provenSeconds(budget - always));
+  return parts * bound;
+}
+
 double StepPlans::leastSeconds(int64_t budget) const {
   return lowestBytes() <= budget ? seconds(keep) + recomputeBound(budget)
                                  : std::numeric_limits<double>::infinity();

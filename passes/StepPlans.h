@@ -44,9 +44,7 @@ public:
   double inputSeconds() const { return waitSeconds; }
   double recomputeSeconds(const RematPlan &plan) const { return parts * plan.recomputeSeconds; }
   /// A proven bound: no plan within `budget` (of all bytes) recomputes for fewer seconds.
-  double recomputeBound(int64_t budget) const {
-    return parts * recomputeLowerBound(graph->graph, budget - always);
-  }
+  double recomputeBound(int64_t budget) const;
   /// A proven bound: no plan within `budget` takes fewer seconds; infinity where none fits.
   double leastSeconds(int64_t budget) const;
   /// A proven bound: no plan in this order of ops needs fewer bytes.

@@ -103,11 +103,13 @@ static std::string recomputationText(const std::string &compilerReport) {
   text += line("recomputes", fmt::format("{} of {} saved values, +{:.2f} % time predicted", again,
                                          again + remat.value("retained", int64_t(0)),
                                          100 * remat.value("recompute_fraction", 0.0)));
-  if (remat.value("budget_bytes", uint64_t(0)) > 0 && base > 0)
-    text += line("", fmt::format("no plan within the budget below +{:.2f} %, gap {:.2f} %",
-                                 100 * remat.value("time_lower_bound", 0.0) / base,
-                                 100 * remat.value("gap", 0.0)));
-  return text;
+  if (remat.value("budget_bytes", uint64_t(0)) == 0 || base <= 0)
+    return text;
+  double gap = remat.value("gap", 0.0);
+  if (gap < 1e-6)
+    return text + line("", "proven optimal: no plan within the budget takes less time");
+  return text + line("", fmt::format("no plan within the budget below +{:.2f} %, gap {:.2f} %",
+                                     100 * remat.value("time_lower_bound", 0.0) / base, 100 * gap));
 }
 
 std::string summaryText(const PlanFile &file, const CompileReport &report) {

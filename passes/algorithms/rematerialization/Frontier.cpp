@@ -24,9 +24,10 @@ static const RematPlan *nextLarger(const std::vector<RematPlan> &plans, int64_t 
 
 // Plans by the exact search. Each is asked for with a budget below the peak of the one before: just
 // below it in small graphs, which gives every point of the frontier, else some steps below it.
-// `complete` tells whether no search was cut short.
+// `complete` tells whether no search was cut short; `proven` gets what the others tell of a budget.
 static std::vector<RematPlan> exactPlans(const StepGraph &graph, const FrontierOptions &options,
-                                         bool &complete) {
+                                         bool &complete,
+                                         std::vector<std::pair<int64_t, double>> &proven) {
   std::vector<RematPlan> plans{keepAll(graph)};
   FlatGraph flat(graph);
   Lives lives;
@@ -43,11 +44,14 @@ static std::vector<RematPlan> exactPlans(const StepGraph &graph, const FrontierO
     // The exact search was cut short too often: the greedy search does better in less time.
     if (!exact.complete && ++cutShort == options.cutShort)
       break;
-    if (exact.complete && !exact.schedule)
+    if (exact.complete && !exact.schedule) {
+      proven.push_back({budget, std::numeric_limits<double>::infinity()});
       return plans;
+    }
     if (!exact.schedule)
       continue;
     lives.analyse(flat, *exact.schedule);
+    proven.push_back({budget, lives.recomputeSeconds()});
     plans.push_back({retentionOf(graph, *exact.schedule), exact.schedule, lives.peak(),
                      lives.seconds(), lives.recomputeSeconds()});
     budget = std::min(budget, lives.peak());
@@ -59,7 +63,7 @@ static std::vector<RematPlan> exactPlans(const StepGraph &graph, const FrontierO
 Frontier::Frontier(const StepGraph &graph, const FrontierOptions &options)
     : graph(graph), options(options), decidable(decidableValues(graph)) {
   if (canSolveExactly(graph) && options.exactStates > 0)
-    base = exactPlans(graph, options, isOptimal);
+    base = exactPlans(graph, options, isOptimal, proven);
   else
     base.push_back(keepAll(graph));
   if (isOptimal)
@@ -121,6 +125,14 @@ double Frontier::boundOf(int rung) {
   if (!bounds[rung])
     bounds[rung] = recomputeLowerBound(graph, targets[rung - 1]);
   return *bounds[rung];
+}
+
+double Frontier::provenSeconds(int64_t room) const {
+  double seconds = 0;
+  for (auto [budget, best] : proven)
+    if (room <= budget)
+      seconds = std::max(seconds, best);
+  return seconds;
 }
 
 std::vector<RematPlan> Frontier::plansFor(int64_t room, double recomputeSeconds) {

@@ -46,6 +46,9 @@ public:
   /// left out. So a smaller room never gets a faster plan. Fastest first, and also those that
   /// another beats in peak and time: its packing may need more.
   std::vector<RematPlan> plansFor(int64_t room, double recomputeSeconds);
+  /// What no plan within `room` bytes can beat, by the exact search: seconds of recomputation,
+  /// infinity where no plan fits, 0 where the search does not tell.
+  double provenSeconds(int64_t room) const;
 
 private:
   bool isLarge() const;
@@ -61,9 +64,10 @@ private:
   std::vector<int> decidable;
   std::vector<RematPlan> base, cuts;
   bool isOptimal = false;
-  std::optional<std::vector<RematPlan>> small; // of a large graph, found when first asked for
-  std::vector<int64_t> targets;                // of each rung, and before them the largest peak
-  std::vector<std::optional<double>> bounds;   // of each rung
+  std::vector<std::pair<int64_t, double>> proven; // rooms, and seconds of the best plan within each
+  std::optional<std::vector<RematPlan>> small;    // of a large graph, found when first asked for
+  std::vector<int64_t> targets;                   // of each rung, and before them the largest peak
+  std::vector<std::optional<double>> bounds;      // of each rung
   std::vector<std::optional<std::vector<RematPlan>>> improved; // of each rung
 };
 
