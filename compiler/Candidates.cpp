@@ -43,14 +43,25 @@ bool Candidates::addUnsplit() {
   return true;
 }
 
-// Smaller micro-batches only cost when nothing needs to be recomputed any more.
-bool Candidates::enough() {
-  StepPlans &last = all.back().plans;
+// Whether the newest step fits as it is, with fast kernels, all input slots and nothing that is
+// recomputed. What is added later is not faster.
+bool Candidates::enough() const {
+  const StepPlans &plain = all[newest].plans;
   return options.budgetBytes &&
-         last.arenaBytes(last.keepEverything()) <= static_cast<int64_t>(options.budgetBytes);
+         plain.arenaBytes(plain.keepEverything()) <= static_cast<int64_t>(options.budgetBytes);
+}
+
+// Parts and smaller micro-batches only cost time. A prediction that says otherwise compares ops
+// whose times were measured with others; taken at its word, a smaller budget would give a faster
+// step than one at which such candidates are not looked at.
+void Candidates::notFasterThan(size_t plain) {
+  double seconds = all[plain].plans.seconds(all[plain].plans.keepEverything());
+  for (StepCandidate &candidate : llvm::drop_begin(all, newest))
+    candidate.plans.raiseTo(seconds);
 }
 
 bool Candidates::add(int64_t microBatches, const StepSplit &split) {
+  newest = all.size();
   if (!addModule(microBatches, split, /*lean=*/false))
     return false;
   return !isScarce() || !target->canBeLean() || addModule(microBatches, split, /*lean=*/true);
@@ -99,18 +110,20 @@ bool Candidates::addModule(int64_t microBatches, const StepSplit &split, bool le
 // Adds candidates to choose from; false ends the trying.
 bool Candidates::tryMicroBatches(int64_t microBatches) {
   DiagnosticLog trial(*model.getContext());
-  size_t before = all.size(), modulesBefore = modules.size();
+  size_t before = newest, modulesBefore = modules.size();
   if (!add(microBatches)) {
     rejected = "  more micro-batches are not possible: " +
                (error.empty() ? trial.text() : std::exchange(error, "")) + "\n";
     return false;
   }
   auto mixing = modules.back()->getOperation()->getAttrOfType<StringAttr>(kMixesSamplesAttr);
-  if (!mixing)
+  if (!mixing) {
+    notFasterThan(before);
     return true;
+  }
   rejected = "  more micro-batches would change the result, because samples of a batch meet in " +
              mixing.str() + " (say --accumulate=K to have them all the same)\n";
-  all.erase(all.begin() + before, all.end());
+  all.erase(all.begin() + newest, all.end());
   modules.resize(modulesBefore);
   return false;
 }
@@ -203,7 +216,6 @@ static bool areMostInside(func::FuncOp function, ArrayRef<SampleChain> chains) {
 void Candidates::trySplits() {
   constexpr int64_t mostParts = 16;
   const StepPlans whole = all.front().plans;
-  double leastSeconds = whole.seconds(whole.keepEverything());
   if (options.budgetBytes &&
       whole.arenaBytes(whole.keepEverything()) <= static_cast<int64_t>(options.budgetBytes))
     return; // nothing is faster
@@ -223,16 +235,12 @@ void Candidates::trySplits() {
     SmallVector<SampleChain> chains = findSampleChains(*function, parts);
     if (!areMostInside(*function, chains))
       continue;
-    size_t before = all.size();
     if (!add(1, splitOf(*function, chains, parts))) {
       rejected += "  more parts of the batch are not possible: " +
                   (error.empty() ? trial.text() : std::exchange(error, "")) + "\n";
       return;
     }
-    // Parts cost time. A prediction that says otherwise compares ops whose times were measured with
-    // others.
-    if (const StepPlans &own = all[before].plans; own.seconds(own.keepEverything()) < leastSeconds)
-      all.erase(all.begin() + before, all.end());
+    notFasterThan(0);
   }
 }
 

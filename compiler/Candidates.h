@@ -31,7 +31,8 @@ public:
 
 private:
   bool isScarce() const { return options.budgetBytes || options.pareto; }
-  bool enough();
+  bool enough() const;
+  void notFasterThan(size_t plain);
   bool addUnsplit();
   bool add(int64_t microBatches, const StepSplit &split = {});
   bool addModule(int64_t microBatches, const StepSplit &split, bool lean);
@@ -45,6 +46,7 @@ private:
   const PlanMemoryOptions &memory;
   std::shared_ptr<Target> target;
   MeasuredOps measured;
+  size_t newest = 0; // the first of the candidates that were added last
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules; // of the candidates
 };
 

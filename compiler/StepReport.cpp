@@ -85,18 +85,19 @@ void reportDecision(const StepDecision &decision, const std::vector<StepCandidat
   double base = plans.seconds(plans.keepEverything()) - plans.inputSeconds();
   double again = plans.recomputeSeconds(decision.plan);
   double seconds = plans.seconds(decision.plan);
-  // What this plan may be slower by than the fastest of all candidates.
-  double gap = 0;
-  if (options.budgetBytes)
-    gap = seconds - lowestSeconds(candidates, static_cast<int64_t>(options.budgetBytes));
   report["remat"] = {{"policy", options.budgetBytes ? "budget" : options.remat},
                      {"budget_bytes", options.budgetBytes},
                      {"retained", retained},
                      {"recomputed", recomputed},
                      {"recompute_seconds_predicted", again},
-                     {"recompute_fraction", base > 0 ? again / base : 0.0},
-                     {"time_lower_bound", options.budgetBytes ? std::max(0.0, again - gap) : 0.0},
-                     {"gap", base > 0 ? gap / base : 0.0}};
+                     {"recompute_fraction", base > 0 ? again / base : 0.0}};
+  if (options.budgetBytes && base > 0) {
+    // What this plan may be slower by than the fastest of all candidates.
+    double gap = std::max(
+        0.0, seconds - lowestSeconds(candidates, static_cast<int64_t>(options.budgetBytes)));
+    report["remat"]["time_lower_bound"] = again - gap;
+    report["remat"]["gap"] = gap / base;
+  }
   report["input_slots"] = plans.inputSlots();
   report["input_seconds_predicted"] = plans.inputSeconds();
   report["step_seconds_predicted"] = seconds;
@@ -161,15 +162,15 @@ std::string explainDecision(const StepDecision &decision, std::vector<StepCandid
   if (repeated.empty()) {
     out << "nothing is recomputed\n";
   } else {
-    out << llvm::formatv(
-        "{0} ops run again, {1} or {2:F2} % of a step (no plan of this size can do "
-        "with less than {3:F2} %)\n",
-        repeated.size(), milliseconds(plans.recomputeSeconds(decision.plan)),
-        100 * plans.recomputeSeconds(decision.plan) / base,
-        100 *
-            plans.recomputeBound(options.budgetBytes ? static_cast<int64_t>(options.budgetBytes)
-                                                     : plans.arenaBytes(decision.plan)) /
-            base);
+    out << llvm::formatv("{0} ops run again, {1} or {2:F2} % of a step (no plan of these parts and "
+                         "micro-batches can do with less than {3:F2} %)\n",
+                         repeated.size(), milliseconds(plans.recomputeSeconds(decision.plan)),
+                         100 * plans.recomputeSeconds(decision.plan) / base,
+                         100 *
+                             plans.recomputeBound(options.budgetBytes
+                                                      ? static_cast<int64_t>(options.budgetBytes)
+                                                      : plans.arenaBytes(decision.plan)) /
+                             base);
     auto order = repeated.takeVector();
     llvm::stable_sort(order, [](auto &a, auto &b) { return a.second.bytes > b.second.bytes; });
     out << "  bytes not kept       seconds paid  times  op\n";

@@ -24,7 +24,7 @@ std::string explainDecision(const StepDecision &decision, std::vector<StepCandid
 
 /// Peak against time at `points` budgets from no recomputation to the smallest feasible: a list of
 /// {budget_bytes, peak_bytes, step_seconds_predicted, recompute_fraction, time_lower_bound,
-/// micro_batches, input_slots, recomputed_ops}.
+/// micro_batches, split_parts, input_slots, recomputed_ops}.
 nlohmann::json paretoTable(std::vector<StepCandidate> &candidates, int points);
 
 } // namespace gc

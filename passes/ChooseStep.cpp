@@ -3,6 +3,7 @@
 #include "passes/Rematerialize.h"
 #include "passes/analysis/PeakFacts.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <cmath>
 #include <limits>
 
 using namespace mlir;
@@ -71,7 +72,9 @@ StepDecision meetBudget(std::vector<StepCandidate> &candidates, const MemoryWish
   StepDecision decision;
   std::optional<std::pair<double, size_t>> best;
   for (auto bound : order) {
-    if (best && bound > *best)
+    // The same seconds, added up in another order, may differ in their last bits.
+    constexpr double rounding = 1e-12;
+    if (std::isinf(bound.first) || (best && bound.first > best->first * (1 + rounding)))
       break;
     StepPlans &plans = candidates[bound.second].plans;
     const RematPlan *plan = plans.fastest(wishes.budgetBytes);

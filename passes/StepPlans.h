@@ -38,8 +38,10 @@ public:
 
   /// Seconds of a whole step, all micro-batches and the update.
   double seconds(const RematPlan &plan) const {
-    return parts * plan.seconds + updateSeconds + waitSeconds;
+    return parts * plan.seconds + updateSeconds + waitSeconds + raisedSeconds;
   }
+  /// Makes all plans slower, where the fastest would take less than `least`, so that it takes that.
+  void raiseTo(double least) { raisedSeconds += std::max(0.0, least - seconds(keep)); }
   /// The part of seconds() in which the step waits for input.
   double inputSeconds() const { return waitSeconds; }
   double recomputeSeconds(const RematPlan &plan) const { return parts * plan.recomputeSeconds; }
@@ -69,7 +71,8 @@ private:
   int64_t inputBytes = 0; // of one slot
   int64_t elsewhere = 0;  // transient bytes of the other functions
   double updateSeconds = 0;
-  double waitSeconds = 0; // for input
+  double waitSeconds = 0;   // for input
+  double raisedSeconds = 0; // by raiseTo()
   std::shared_ptr<StepPacker> packer;
   double inputBytesPerSecond;
   RematPlan keep;

@@ -33,6 +33,8 @@ static std::string line(const char *label, const std::string &text) {
   return fmt::format("{:<11} {}\n", label, text);
 }
 
+static json orNull(const std::optional<double> &value) { return value ? json(*value) : json(); }
+
 static double gapOf(const MemoryReport &m) {
   return m.planned.lower_bound
              ? static_cast<double>(m.arenaBytes) / static_cast<double>(m.planned.lower_bound) - 1
@@ -98,18 +100,20 @@ static std::string recomputationText(const std::string &compilerReport) {
                                       100 * waits / base));
   text += splitText(report);
   int64_t again = remat.value("recomputed", int64_t(0));
+  double fraction = remat.value("recompute_fraction", 0.0), gap = remat.value("gap", 0.0);
+  bool hasBound = remat.contains("gap"), isOptimal = gap < 1e-6;
   if (again == 0)
-    return text + line("recomputes", "nothing");
-  text += line("recomputes", fmt::format("{} of {} saved values, +{:.2f} % time predicted", again,
-                                         again + remat.value("retained", int64_t(0)),
-                                         100 * remat.value("recompute_fraction", 0.0)));
-  if (remat.value("budget_bytes", uint64_t(0)) == 0 || base <= 0)
-    return text;
-  double gap = remat.value("gap", 0.0);
-  if (gap < 1e-6)
-    return text + line("", "proven optimal: no plan within the budget takes less time");
-  return text + line("", fmt::format("no plan within the budget below +{:.2f} %, gap {:.2f} %",
-                                     100 * remat.value("time_lower_bound", 0.0) / base, 100 * gap));
+    text += line("recomputes", "nothing");
+  else
+    text += line("recomputes",
+                 fmt::format("{} of {} saved values, +{:.2f} % time predicted", again,
+                             again + remat.value("retained", int64_t(0)), 100 * fraction));
+  if (hasBound && isOptimal && again > 0)
+    text += line("", "proven optimal: no plan within the budget takes less time");
+  if (hasBound && !isOptimal)
+    text += line("", fmt::format("no plan within the budget below {:+.2f} %, gap {:.2f} %",
+                                 100 * (fraction - gap), 100 * gap));
+  return text;
 }
 
 std::string summaryText(const PlanFile &file, const CompileReport &report) {
@@ -177,8 +181,8 @@ std::string reportJson(const PlanFile &file, const CompileReport &report) {
                   {"recompute_seconds_predicted", facts.remat.recomputeSecondsPredicted},
                   {"recompute_fraction", facts.remat.recomputeFraction},
                   {"budget_bytes", facts.remat.budgetBytes.value_or(0)},
-                  {"time_lower_bound", facts.remat.timeLowerBound.value_or(0)},
-                  {"gap", facts.remat.gap.value_or(0)}};
+                  {"time_lower_bound", orNull(facts.remat.timeLowerBound)},
+                  {"gap", orNull(facts.remat.gap)}};
   out["prediction"] = {{"step_seconds", facts.prediction.stepSeconds.value_or(0)},
                        {"rates_from", facts.prediction.ratesFrom}};
   out["commands"] = {{"once", commandsOf(plan.once())},

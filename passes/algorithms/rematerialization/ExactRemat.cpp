@@ -83,14 +83,14 @@ public:
       if (arrival.settled)
         continue;
       arrival.settled = true;
-      if (state.done == ops)
-        return {looked(), true, scheduleTo(state)};
       ++settled;
       if (looked() > limit)
         return {looked(), false, nullptr};
+      if (state.done == ops)
+        return {looked(), true, scheduleTo(state)};
       expand(state, arrival.seconds);
     }
-    return {looked(), true, nullptr};
+    return {looked(), looked() <= limit, nullptr};
   }
 
 private:
