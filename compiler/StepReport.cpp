@@ -53,15 +53,52 @@ nlohmann::json timelineOf(const FunctionGraph &function, const RematPlan &plan,
           {"alive_at_peak", alive}};
 }
 
-// Counts the values that backward ops read, and how many of them are recomputed instead of kept.
-std::pair<int64_t, int64_t> retainedAndRecomputed(const StepGraph &graph,
-                                                  const Schedule &schedule) {
+// How often each value is made.
+std::vector<int> timesMade(const StepGraph &graph, const Schedule &schedule) {
   std::vector<int> made(graph.values.size(), 0);
   for (int i = 0; i < schedule.instances(); ++i)
     ++made[schedule.value(i)];
-  std::vector<int> saved = savedValues(graph);
-  int64_t recomputed = llvm::count_if(saved, [&](int value) { return made[value] > 1; });
-  return {static_cast<int64_t>(saved.size()) - recomputed, recomputed};
+  return made;
+}
+
+// Whether each value is alive where most is. What was written over an operand takes its place: of
+// the two, the one that is still to be read counts.
+std::vector<char> aliveAtPeak(const StepGraph &graph, const Schedule &schedule) {
+  Lives lives;
+  lives.analyse(FlatGraph(graph), schedule);
+  int peak = lives.peakAt();
+  std::vector<char> alive(graph.values.size(), 0);
+  for (int place = 0; place < std::min(peak + 1, schedule.size()); ++place)
+    for (size_t i = 0; i < graph.ops[schedule.op(place)].results.size(); ++i) {
+      int instance = schedule.firstResult(place) + static_cast<int>(i);
+      alive[schedule.value(instance)] |= place == peak || schedule.lastRead(instance) >= peak;
+    }
+  return alive;
+}
+
+// What becomes of each value that a step saves when nothing is recomputed, in program order. An op
+// has the number that its commands carry.
+nlohmann::json savedTable(const FunctionGraph &function, const Schedule &schedule,
+                          const RematPlan &keepEverything) {
+  const StepGraph &graph = function.graph;
+  std::vector<int> made = timesMade(graph, schedule);
+  std::vector<char> atPeak = aliveAtPeak(graph, scheduleOf(graph, keepEverything));
+  nlohmann::json table = nlohmann::json::array();
+  for (int value : savedValues(graph)) {
+    int producer = graph.values[value].producer;
+    const StepOp &op = graph.ops[producer];
+    auto number = function.ops[producer]->getAttrOfType<IntegerAttr>("gc.op");
+    table.push_back({{"op", number ? number.getInt() : -1},
+                     {"name", displayName(function.ops[producer])},
+                     {"result", llvm::find(op.results, value) - op.results.begin()},
+                     {"bytes", graph.values[value].bytes},
+                     {"kept", made[value] == 1},
+                     {"executions", made[value]},
+                     {"seconds", op.seconds},
+                     {"repeatable", op.repeatable},
+                     {"at_peak", atPeak[value] != 0}});
+  }
+  return table;
 }
 
 // A proven bound: no candidate has a plan within `budget` that takes less.
@@ -79,7 +116,10 @@ void reportDecision(const StepDecision &decision, const std::vector<StepCandidat
   const StepPlans &plans = candidates[decision.candidate].plans;
   const FunctionGraph &function = plans.function();
   Schedule schedule = scheduleOf(function.graph, decision.plan);
-  auto [retained, recomputed] = retainedAndRecomputed(function.graph, schedule);
+  nlohmann::json saved = savedTable(function, schedule, plans.keepEverything());
+  int64_t retained =
+      llvm::count_if(saved, [](const nlohmann::json &value) { return value["kept"].get<bool>(); });
+  int64_t recomputed = static_cast<int64_t>(saved.size()) - retained;
   // The base is the step with as many micro-batches that recomputes nothing and never waits for
   // input.
   double base = plans.seconds(plans.keepEverything()) - plans.inputSeconds();
@@ -98,6 +138,7 @@ void reportDecision(const StepDecision &decision, const std::vector<StepCandidat
     report["remat"]["time_lower_bound"] = again - gap;
     report["remat"]["gap"] = gap / base;
   }
+  report["saved"] = std::move(saved);
   report["input_slots"] = plans.inputSlots();
   report["input_seconds_predicted"] = plans.inputSeconds();
   report["step_seconds_predicted"] = seconds;

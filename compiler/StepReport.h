@@ -8,7 +8,13 @@
 
 namespace gc {
 
-/// The "remat" and "timeline" keys of the compile report.
+/// The keys "remat", "timeline" and "saved" of the compile report. "saved" tells, in program order,
+/// of each value that a step saves when nothing is recomputed:
+///   op, name, result   which op of a micro-batch makes it (numbered as Command.op) and which
+///   result bytes kept, executions   false: computed again; how often its op runs in a micro-batch
+///   seconds            that one more execution of the op takes, as predicted
+///   repeatable         whether its op gives the same bits again; what does not is never dropped
+///   at_peak            whether it is alive at the peak of the step that recomputes nothing
 void reportDecision(const StepDecision &decision, const std::vector<StepCandidate> &candidates,
                     const CompileOptions &options, nlohmann::json &report);
 

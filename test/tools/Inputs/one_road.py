@@ -3,26 +3,18 @@
 The budget is FRACTION of the way from the smallest that can be met to what the step needs without
 recomputation. Both must have the same arena, recompute
 equally many ops, and give the same places to variables, inputs, values and workspaces."""
-import json
 import re
 import subprocess
 import sys
 import tempfile
 
-HEADER_BYTES = 24  # in front of the FlatBuffer: runtime/plan/PlanSeal.h
+from plan_json import plan_json
 
 
 def plan_of(schema, model, folder, flags):
     path = f"{folder}/step.plan"
     subprocess.run(["gc-compile", model, "-o", path] + flags, check=True, stdout=subprocess.DEVNULL)
-    with open(path, "rb") as file:
-        data = file.read()
-    with open(f"{folder}/bare.bin", "wb") as file:
-        file.write(data[HEADER_BYTES:])
-    subprocess.run(["flatc", "--json", "--strict-json", "--raw-binary", "--defaults-json", "-o", folder,
-                    schema, "--", f"{folder}/bare.bin"], check=True)
-    with open(f"{folder}/bare.json") as file:
-        return json.load(file)
+    return plan_json(schema, path)
 
 
 def compiled(plan):

@@ -45,6 +45,8 @@ def check(kind, report):
     check_memory(report["memory"])
     assert report["prediction"]["step_seconds"] > 0 and report["prediction"]["rates_from"]
     if not run:
+        saved = [value["kept"] for value in report["compiler"]["saved"]]
+        assert (saved.count(True), saved.count(False)) == (report["remat"]["retained"], report["remat"]["recomputed"])
         assert report["kernels"] > 0 and report["plan_bytes"] > 0 and report["commands"]["micro_batch"] > 0
         return
     assert {"identical", "compared"} <= set(report["verify"])
