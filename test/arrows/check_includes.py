@@ -68,6 +68,7 @@ RULES = {
     # Measures this machine for the tools that compile.
     "tools/calibration": (("compiler/Calibrate.h", "compiler/Compile.h", "runtime/", "models/", "tools/flags/"), True),
     "tools/selftest": (("compiler/", "runtime/", "models/", "tools/flags/"), True),
+    "tools/gc-diff": (("runtime/", "tools/flags/CommandLine.h"), False),
     "tools/gc-compile": (("compiler/Compile.h", "runtime/", "tools/calibration/", "tools/flags/"), False),
     "test": (tuple(f + "/" for f in FOLDERS), True),
 }

@@ -1,11 +1,12 @@
-"""mutate_plans.py BIN MODELS [--seed=1] [--count=100] [--sealed=100]: plans that were damaged, given to gc-run.
+"""mutate_plans.py BIN MODELS [--seed=1] [--count=100] [--sealed=100]: plans that were damaged, given to gc-run and gc-diff.
 
-BIN holds gc-compile and gc-run, MODELS mlp.mlir and convnet.mlir. `--count` plans have one bit flipped, are cut, or have
+BIN holds gc-compile, gc-run and gc-diff, MODELS mlp.mlir and convnet.mlir. `--count` plans have one bit flipped, are cut, or have
 something behind their end: every one must be refused with exit code 2. `--sealed` plans have a number changed and their
-checksum computed anew: they may train, but no signal and no hang. The machine code in a plan is not touched: it can do
+checksum computed anew: they may train or be compared, but no signal and no hang. The machine code in a plan is not touched: it can do
 what it likes (runtime/plan/README.md).
 """
 import argparse
+import json
 import pathlib
 import random
 import struct
@@ -63,6 +64,18 @@ def resealed(plan, dice):
     return seal(content), f"{width} bytes at {HEADER + at}: {old} became {new}"
 
 
+def compared_badly(outcome, written, sealed):
+    """Why this comparison is a bug, or None: both files are there and readable, or none is."""
+    if outcome.code != 0:
+        return "left a file behind" if written else None
+    if not sealed:
+        return "compared a damaged plan"
+    if len(written) != 2:
+        return "wrote one file of two"
+    json.loads(written[1].read_text(encoding="utf-8"))
+    return None if written[0].read_text(encoding="utf-8", errors="replace").endswith("</html>\n") else "wrote half a page"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("bin", type=pathlib.Path)
@@ -71,7 +84,7 @@ def main():
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--sealed", type=int, default=100)
     options = parser.parse_args()
-    flips, seals = bounded.Tally(), bounded.Tally()
+    flips, seals, diffs = bounded.Tally(), bounded.Tally(), bounded.Tally()
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder, "damaged.plan")
         plans = []
@@ -90,10 +103,18 @@ def main():
             file.write_bytes(content)
             outcome = bounded.run(command)
             complaint = None if sealed or outcome.code == 2 else "was not refused with exit code 2"
-            (seals if sealed else flips).add(outcome, f"--seed={options.seed}, number {number} ({how})", complaint)
+            case = f"--seed={options.seed}, number {number} ({how})"
+            (seals if sealed else flips).add(outcome, case, complaint)
+            compared = bounded.run([options.bin / "gc-diff", folder + "/mlp.plan", file, "--all", f"--report={folder}/report.json",
+                                    f"--html={folder}/page.html"])
+            written = sorted(path for path in pathlib.Path(folder).iterdir() if path.suffix in (".json", ".html"))
+            complaint = compared_badly(compared, written, sealed)
+            diffs.add(compared, case, complaint)
+            for path in written:
+                path.unlink()
         left = sorted(path.name for path in pathlib.Path(folder).iterdir() if path.suffix != ".plan")
         assert not left, f"gc-run left {left} behind"
-    return flips.finish("damaged plans") | seals.finish("plans with a number changed and a right checksum")
+    return flips.finish("damaged plans") | seals.finish("plans with a number changed and a right checksum") | diffs.finish("comparisons with these")
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ with tempfile.TemporaryDirectory() as folder:
     prefix = os.path.join(folder, "prefix")
     run("cmake", "--install", build, "--prefix", prefix)
     tool = lambda name: os.path.join(prefix, "bin", name)
-    for name in ("gc-gen", "gc-opt", "gc-compile", "gc-run", "gc-pack"):
+    for name in ("gc-gen", "gc-opt", "gc-compile", "gc-run", "gc-diff", "gc-pack"):
         assert "gc" in run(tool(name), "--version"), name
     model = os.path.join(prefix, "share", "gc", "models", "mlp.mlir")
     text = run(tool("gc-run"), model, "--steps=3", cwd=folder)

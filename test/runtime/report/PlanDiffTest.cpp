@@ -1,0 +1,272 @@
+// Comparing plans: what is matched, what is paid, what is said.
+#include "runtime/report/PlanDiffWords.h"
+
+#include "test/runtime/io/TestFiles.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+using namespace gc::runtime;
+using nlohmann::json;
+
+namespace {
+
+constexpr uint64_t MiB = 1 << 20;
+
+SavedValue saved(int64_t op, const char *name, uint64_t bytes, int64_t executions,
+                 int64_t result = 0) {
+  SavedValue value;
+  value.op = op;
+  value.name = name;
+  value.result = result;
+  value.bytes = bytes;
+  value.executions = executions;
+  value.kept = executions == 1;
+  value.seconds = 0.002;
+  value.atPeak = true;
+  return value;
+}
+
+/// Two micro-batches; conv and its statistics come from one op.
+DescribedPlan examplePlan() {
+  DescribedPlan plan;
+  plan.path = "a.plan";
+  plan.facts.model = "net";
+  plan.facts.parameters = 1234;
+  plan.facts.device = "cpu";
+  plan.facts.batch = 16;
+  plan.facts.microBatches = 2;
+  plan.facts.optimizer = "sgd lr 0.1";
+  plan.facts.memory.arenaBytes = 100 * MiB;
+  plan.facts.prediction = {0.1, "built-in"};
+  plan.machine = "znver4";
+  plan.types = "f32";
+  plan.saved = {saved(0, "conv:conv2d", 8 * MiB, 1), saved(0, "conv:conv2d", 64, 1, 1),
+                saved(1, "relu@net.mlir:7", 4 * MiB, 1), saved(2, "fc:linear", 2 * MiB, 3)};
+  plan.timeline.emplace();
+  plan.timeline->persistentBytes = 10 * MiB;
+  plan.timeline->after.peakOp = "fc:linear";
+  plan.timeline->after.aliveAtPeak = {{"conv:conv2d", "activation", 8 * MiB},
+                                      {"conv:conv2d", "activation", 64}};
+  plan.live = {50 * MiB, 100 * MiB, 20 * MiB};
+  plan.firstBackward = 1;
+  plan.executed = "x";
+  return plan;
+}
+
+/// The same at a budget: conv is computed again, fc is kept.
+DescribedPlan budgetedPlan() {
+  DescribedPlan plan = examplePlan();
+  plan.path = "b.plan";
+  plan.facts.memory.arenaBytes = 80 * MiB;
+  plan.facts.remat.budgetBytes = 80 * MiB;
+  plan.facts.prediction.stepSeconds = 0.11;
+  plan.executed = "y";
+  plan.saved = {saved(0, "conv:conv2d", 8 * MiB, 2), saved(0, "conv:conv2d", 64, 2, 1),
+                saved(1, "relu@other.mlir:7", 4 * MiB, 1), saved(2, "fc:linear", 2 * MiB, 1)};
+  plan.timeline->after.aliveAtPeak = {{"relu@other.mlir:7", "activation", 4 * MiB},
+                                      {"conv:conv2d", "workspace", MiB}};
+  return plan;
+}
+
+} // namespace
+
+TEST(PlanDiff, NamesAreMatchedWithoutTheirFile) {
+  EXPECT_EQ(nameToMatch("conv2d@models/mlp.mlir:12"), "conv2d@:12");
+  EXPECT_EQ(nameToMatch("conv2d@<stdin>:12"), "conv2d@:12");
+  EXPECT_EQ(nameToMatch("layer1.0.conv1:conv2d"), "layer1.0.conv1:conv2d");
+  EXPECT_EQ(nameToMatch("a@b:c"), "a@b:c");
+  EXPECT_EQ(nameToMatch("a@b:"), "a@b:");
+  EXPECT_EQ(nameToMatch(":12"), ":12");
+}
+
+TEST(PlanDiff, PairsWhatIsThereEquallyOften) {
+  using Pairs = std::vector<std::pair<size_t, size_t>>;
+  EXPECT_EQ(pairsByKey({"x", "y", "x"}, {"y", "x", "x"}), (Pairs{{0, 1}, {1, 0}, {2, 2}}));
+  EXPECT_EQ(pairsByKey({"x", "x", "y"}, {"x", "y"}), (Pairs{{2, 1}}));
+  EXPECT_EQ(pairsByKey({}, {"x"}), Pairs());
+}
+
+TEST(PlanDiff, AnOpIsPaidOnce) {
+  DescribedPlan plan = budgetedPlan();
+  // One more execution of 2 ms in each of two micro-batches, whichever results are counted.
+  EXPECT_DOUBLE_EQ(plan.secondsPaid(plan.saved->front()), 0.004);
+  EXPECT_DOUBLE_EQ(plan.secondsPaid(*plan.saved), 0.004);
+  EXPECT_DOUBLE_EQ(examplePlan().secondsPaid(*examplePlan().saved), 0.008); // fc, three times
+}
+
+TEST(PlanDiff, TellsWhatIsKeptInOneOnly) {
+  PlanDiff diff = comparePlans(examplePlan(), budgetedPlan());
+  ASSERT_EQ(diff.recomputedInB.size(), 2u);
+  EXPECT_EQ(diff.recomputedInB[0].a.bytes, 8 * MiB) << "the largest comes first";
+  EXPECT_EQ(diff.recomputedInB[1].a.result, 1);
+  ASSERT_EQ(diff.recomputedInA.size(), 1u);
+  EXPECT_EQ(diff.recomputedInA[0].b.name, "fc:linear");
+  EXPECT_EQ(diff.keptInBoth, 1u) << "relu, of another file";
+  EXPECT_TRUE(diff.onlyInA.empty() && diff.onlyInB.empty() && diff.recomputedInBoth.empty());
+  std::vector<ValueList> lists = valueLists(diff);
+  ASSERT_EQ(lists.size(), 2u);
+  EXPECT_EQ(lists[0].title, "kept in A, recomputed in B: 2 values");
+  EXPECT_EQ(lists[0].costs, "B does not keep 8.0 MiB and pays 4.00 ms for it in a step");
+  EXPECT_EQ(lists[1].title, "kept in B, recomputed in A: 1 value");
+  EXPECT_EQ(lists[1].costs, "A does not keep 2.0 MiB and pays 8.00 ms for it in a step");
+}
+
+TEST(PlanDiff, TellsWhatIsRecomputedMoreOften) {
+  DescribedPlan a = examplePlan(), b = examplePlan();
+  (*b.saved)[3].executions = 2;
+  b.executed = "y";
+  PlanDiff diff = comparePlans(a, b);
+  ASSERT_EQ(diff.recomputedInBoth.size(), 1u);
+  ASSERT_EQ(valueLists(diff).size(), 1u);
+  EXPECT_EQ(valueLists(diff)[0].title, "recomputed in both, more often in one: 1 value");
+  EXPECT_EQ(valueLists(diff)[0].rows[0].timesA, 2);
+  EXPECT_EQ(valueLists(diff)[0].rows[0].timesB, 1);
+}
+
+TEST(PlanDiff, SaysWhatDiffersFirst) {
+  PlanDiff diff = comparePlans(examplePlan(), budgetedPlan());
+  EXPECT_EQ(whatIsTheSame(diff), "the same model (net of 1,234 parameters), device (cpu znver4), "
+                                 "batch (16) and optimizer (sgd lr 0.1)");
+  EXPECT_EQ(whatDiffers(diff),
+            std::vector<std::string>{"budget: none in A, 83886080 bytes (80.0 MiB) in B"});
+  EXPECT_EQ(inShort(diff),
+            (std::vector<std::string>{"B needs 20.0 MiB less memory (-20.0 %)",
+                                      "B's step is predicted to take 10.00 ms longer (+10.0 %)"}));
+  // Another batch: a step is another amount of work.
+  DescribedPlan larger = examplePlan();
+  larger.facts.batch = 32;
+  EXPECT_EQ(
+      inShort(comparePlans(examplePlan(), larger)),
+      (std::vector<std::string>{"both need 100.0 MiB",
+                                "B is predicted to train 320 samples a second, A 160 (+100.0 %)"}));
+}
+
+TEST(PlanDiff, AnotherModelHasNoCounterparts) {
+  DescribedPlan other = examplePlan();
+  other.facts.model = "other";
+  other.facts.device = "cuda";
+  other.saved = {saved(0, "stem:conv2d", MiB, 1)};
+  PlanDiff diff = comparePlans(examplePlan(), other);
+  EXPECT_FALSE(diff.sameModel);
+  EXPECT_EQ(diff.onlyInA.size(), 4u);
+  ASSERT_EQ(diff.onlyInB.size(), 1u);
+  EXPECT_EQ(diff.whyUnmatched, "these are plans of two models");
+  other.facts.model = "net";
+  EXPECT_EQ(comparePlans(examplePlan(), other).whyUnmatched,
+            "what ops there are depends on device");
+  EXPECT_CONTAINS(diffText(diff, 20), "only in B: 1 saved value without a counterpart: these are "
+                                      "plans of two models");
+  EXPECT_CONTAINS(diffText(diff, 20), "no saved value is in both plans");
+}
+
+TEST(PlanDiff, AliveAtThePeaksByNameAndKind) {
+  PlanDiff diff = comparePlans(examplePlan(), budgetedPlan());
+  ASSERT_EQ(diff.alive.size(), 3u);
+  EXPECT_EQ(diff.alive[0].name, "conv:conv2d");
+  EXPECT_EQ(diff.alive[0].a, 8 * MiB + 64) << "two results of one op";
+  EXPECT_EQ(diff.alive[0].b, 0u);
+  EXPECT_EQ(diff.alive[1].b, 4 * MiB);
+  EXPECT_EQ(diff.alive[2].kind, "workspace");
+}
+
+TEST(PlanDiff, OpsThatRunOtherwise) {
+  DescribedPlan a = examplePlan(), b = examplePlan();
+  a.ops = {{"fc:linear", "oneDNN", true, 0.1},
+           {"relu", "generated", false, 0.2},
+           {"conv", "oneDNN", true, 0.3}};
+  b.ops = {{"fc:linear", "generated", false, 0.1},
+           {"relu", "generated", false, 0.1},
+           {"conv", "graph of cuDNN, engine 3", true, 0.1}};
+  PlanDiff diff = comparePlans(a, b);
+  ASSERT_EQ(diff.implementations.size(), 2u);
+  EXPECT_EQ(diff.implementations[0].a.name, "conv") << "the longest comes first";
+  EXPECT_EQ(diff.implementations[1].b.how, "generated");
+}
+
+TEST(PlanDiff, ListsTheLargest) {
+  DescribedPlan a = examplePlan(), b = examplePlan();
+  b.executed = "y";
+  for (int i = 0; i < 30; ++i) {
+    std::string name = "block" + std::to_string(i);
+    a.saved->push_back(saved(10 + i, name.c_str(), MiB, 1));
+    b.saved->push_back(saved(10 + i, name.c_str(), MiB, 2));
+  }
+  PlanDiff diff = comparePlans(a, b);
+  EXPECT_CONTAINS(diffText(diff, 20), "and 10 more (--all)");
+  EXPECT_EQ(diffText(diff, 20).find("block20"), std::string::npos);
+  EXPECT_CONTAINS(diffText(diff, 1000), "block29");
+  EXPECT_EQ(diffText(diff, 1000).find("--all"), std::string::npos);
+  EXPECT_CONTAINS(diffPage(diff, 20), "<summary>10 more</summary>");
+}
+
+TEST(PlanDiff, IdenticalPlansAndOldOnes) {
+  EXPECT_CONTAINS(diffText(comparePlans(examplePlan(), examplePlan()), 20),
+                  "in short    the plans do the same: every command, every byte\n");
+  DescribedPlan old = budgetedPlan();
+  old.saved.reset();
+  old.timeline.reset();
+  old.facts.prediction.stepSeconds.reset();
+  PlanDiff diff = comparePlans(examplePlan(), old);
+  ASSERT_EQ(diff.notes.size(), 2u);
+  EXPECT_EQ(diff.notes[0],
+            "B does not tell what becomes of each saved value; compile it again to compare that");
+  EXPECT_CONTAINS(diffText(diff, 20), "predicted step          100.00 ms            ?");
+  EXPECT_TRUE(json::parse(diffJson(diff))["values"].is_null());
+}
+
+TEST(PlanDiff, JsonHasItsKeys) {
+  json report = json::parse(diffJson(comparePlans(examplePlan(), budgetedPlan())));
+  for (const char *key : {"a", "b", "identical", "same_model", "settings", "difference", "values",
+                          "alive_at_peak", "run_otherwise", "notes"})
+    EXPECT_TRUE(report.contains(key)) << key;
+  EXPECT_EQ(report["difference"]["peak_bytes"], -20971520);
+  EXPECT_EQ(report["settings"].size(), 1u);
+  EXPECT_EQ(report["settings"][0]["name"], "budget");
+  EXPECT_EQ(report["values"]["recomputed_in_b"][0]["b"]["seconds_paid"], 0.004);
+  EXPECT_EQ(report["values"]["kept_in_both"], 1);
+  EXPECT_EQ(report["a"]["memory"]["arena_bytes"], 100 * MiB);
+}
+
+TEST(PlanDiff, HostileNames) {
+  DescribedPlan plan = examplePlan();
+  plan.facts.model = "a</title><script>\xff";
+  (*plan.saved)[0].name = "<b>\xc3\"";
+  PlanDiff diff = comparePlans(plan, budgetedPlan());
+  EXPECT_TRUE(json::accept(diffJson(diff)));
+  std::string page = diffPage(diff, 20);
+  EXPECT_EQ(page.find("<script>"), std::string::npos);
+  EXPECT_EQ(page.find("<b>"), std::string::npos);
+}
+
+TEST(SavedValues, ReadsTheCompileReport) {
+  json value = {{"op", 3},        {"name", "conv"},     {"result", 1},
+                {"bytes", 64},    {"kept", false},      {"executions", 2},
+                {"seconds", 0.5}, {"repeatable", true}, {"at_peak", true}};
+  json report = {{"saved", {value, value}}};
+  auto read = readSavedValues(report.dump());
+  ASSERT_TRUE(read.ok() && read->has_value());
+  ASSERT_EQ((*read)->size(), 2u);
+  const SavedValue &first = (*read)->front();
+  EXPECT_EQ(first.op, 3);
+  EXPECT_EQ(first.name, "conv");
+  EXPECT_EQ(first.result, 1);
+  EXPECT_EQ(first.bytes, 64u);
+  EXPECT_FALSE(first.kept);
+  EXPECT_EQ(first.executions, 2);
+  EXPECT_EQ(first.seconds, 0.5);
+  EXPECT_TRUE(first.atPeak);
+  for (const char *none : {"{}", "", "[1]"}) {
+    auto nothing = readSavedValues(none);
+    EXPECT_TRUE(nothing.ok() && !nothing->has_value()) << none;
+  }
+  for (auto &[key, right] : value.items()) {
+    json broken = report;
+    broken["saved"][1][key] = json::array();
+    EXPECT_BAD_INPUT(readSavedValues(broken.dump()), "'" + key + "'");
+    broken["saved"][1].erase(key);
+    EXPECT_BAD_INPUT(readSavedValues(broken.dump()), "'" + key + "'");
+  }
+  EXPECT_BAD_INPUT(readSavedValues("{\"saved\": 7}"), "'saved'");
+  EXPECT_BAD_INPUT(readSavedValues("{\"saved\": [7]}"), "'saved'");
+}
