@@ -155,10 +155,11 @@ Trained train(const Build &build, const OptimizerSettings &options, int64_t micr
     ADD_FAILURE() << "not split";
     return trained;
   }
-  if (inProducts)
+  if (inProducts) {
     EXPECT_GT(accumulateInProducts(function(*module, "train"),
                                    [](Operation *, AccumulateProductOp) { return true; }),
               0);
+  }
   if (failed(module->verify())) {
     ADD_FAILURE() << "not sound";
     return trained;
@@ -223,9 +224,10 @@ TEST_P(MicroBatches, GiveTheStepOfTheWholeBatch) {
       expectNear(whole.variables, split.variables, 1e-12, what);
       expectNear(whole.gradients, split.gradients, 1e-12, what + " gradient");
       for (auto &[name, value] : split.variables) // accumulators are empty after a step
-        if (!whole.variables.count(name))
+        if (!whole.variables.count(name)) {
           for (double element : value.data)
             EXPECT_EQ(element, name == kWindowScale ? 1 : 0) << name;
+        }
     }
   }
 }

@@ -14,7 +14,7 @@ namespace gc::test {
 /// What a pinned file says about the distributions.
 struct HashedOptions {
   uint64_t seed = 1;
-  std::string residualNorm; // the last norm of a residual block ends in this
+  std::string residualNorm{}; // the last norm of a residual block ends in this
   double residualFactor = 1;
   double normBias = 0;
 };

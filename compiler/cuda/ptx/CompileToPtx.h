@@ -45,7 +45,7 @@ struct CodegenOptions {
   /// Threads that compile. The result does not depend on it.
   int threads = 2;
   /// Where not empty: kernels.mlir, kernels.N.ll, kernels.N.ptx and kernels.N.cubin are left there.
-  std::string dumpDirectory;
+  std::string dumpDirectory{};
   bool assemble = true;
 };
 

@@ -105,11 +105,12 @@ Outcome run(const std::string &text, const std::vector<Tensor> &operands,
     for (size_t i = 0; i < memory.buffers.size(); ++i)
       EXPECT_TRUE(memory.buffers[i].guardIsIntact()) << "wrote behind buffer " << i;
     for (size_t i = 0; i < operands.size(); ++i)
-      if (i >= aliases.size() || aliases[i] < 0)
+      if (i >= aliases.size() || aliases[i] < 0) {
         EXPECT_EQ(std::memcmp(memory.buffers[slots[i]].data(), operands[i].bytes.data(),
                               operands[i].bytes.size()),
                   0)
             << "wrote to operand " << i;
+      }
     auto fetch = [&](int slot, const Tensor &like) {
       Tensor tensor(like.shape, like.element);
       std::memcpy(tensor.bytes.data(), memory.buffers[slot].data(), tensor.bytes.size());

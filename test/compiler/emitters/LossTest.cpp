@@ -12,7 +12,7 @@ struct Batch {
   Tensor logits, labels;
   int64_t rows, classes;
   double samples = 0;
-  std::vector<double> logsumexp;
+  std::vector<double> logsumexp{};
   double loss = 0;
 };
 

@@ -249,8 +249,9 @@ Outcome runOp(const std::string &text, const std::vector<Tensor> &operands,
   compileAndRun(outcome, session, emitter.module(), buffers, initialised, storage, testDevice());
   // Nothing but variables and what shares a result's bytes has changed.
   for (size_t i = 0; i < operands.size(); ++i)
-    if (i >= aliases.size() || aliases[i] < 0)
+    if (i >= aliases.size() || aliases[i] < 0) {
       EXPECT_EQ(operands[i].values, outcome.buffers[i].values) << "wrote to operand " << i;
+    }
   std::rotate(outcome.buffers.begin() + operands.size(), outcome.buffers.begin() + initialised,
               outcome.buffers.end());
   return outcome;
