@@ -133,34 +133,11 @@ std::string deviceMemoryHtml(const DeviceMemoryReport &m) {
                      escaped(deviceMemoryText(m)), sizeText(m.driver.total));
 }
 
-/// Memory used over the run; nothing where there are no two points.
-static std::string memoryChart(const MonitorSummary &monitor) {
-  constexpr double width = 1000, height = 160;
-  size_t memory = static_cast<size_t>(DeviceQuantity::MemoryUsed);
-  double top = monitor.device->ranges[memory].max;
-  double end = monitor.samples.empty() ? 0 : monitor.samples.back().seconds;
-  std::string points;
-  size_t count = 0;
-  for (size_t i = 0; i < monitor.samples.size(); ++i)
-    if (std::optional<double> bytes = monitor.device->samples[i][memory];
-        bytes && top > 0 && end > 0) {
-      points += fmt::format("{:.2f},{:.2f} ", monitor.samples[i].seconds / end * width,
-                            height * (1 - 0.98 * *bytes / top));
-      ++count;
-    }
-  if (count < 2)
-    return "";
-  return fmt::format("<svg viewBox=\"0 0 {} {}\" class=\"chart\"><polyline points=\"{}\" "
-                     "fill=\"none\" stroke=\"#aa3377\" stroke-width=\"1.5\"/></svg>\n"
-                     "<p>memory used over {:.1f} s; the top of the chart is {}</p>\n",
-                     width, height, points, end, sizeText(static_cast<uint64_t>(top)));
-}
-
 std::string nvmlHtml(const NvmlReport &nvml, const MonitorSummary &monitor) {
   std::string html = "<h2>The device as NVML saw it</h2>\n";
   if (!monitor.device)
     return html + "<p>not at all: " + escaped(nvml.reason) + "</p>\n";
-  html += "<table>\n" + factRow("device", nvml.device.name) + factRow("uuid", nvml.device.uuid);
+  std::string rows = factRow("device", nvml.device.name) + factRow("uuid", nvml.device.uuid);
   for (size_t i = 0; i < kDeviceQuantities; ++i) {
     const QuantityRange &range = monitor.device->ranges[i];
     std::string text = range.samples
@@ -169,9 +146,9 @@ std::string nvmlHtml(const NvmlReport &nvml, const MonitorSummary &monitor) {
                            : "";
     if (!nvml.failures[i].empty())
       text += fmt::format("{}{}", text.empty() ? "absent: " : "; not always: ", nvml.failures[i]);
-    html += factRow(kDeviceQuantityNames[i].label, text);
+    rows += factRow(kDeviceQuantityNames[i].label, text);
   }
-  return html + "</table>\n" + memoryChart(monitor);
+  return html + factTable(rows);
 }
 
 } // namespace gc::runtime

@@ -51,7 +51,8 @@ std::string deviceMemoryText(const DeviceMemoryReport &memory);
 /// One line: the reason, or peak of memory and means of the rest.
 std::string nvmlText(const NvmlReport &nvml, const MonitorSummary &monitor);
 
-/// Parts of a page that HtmlParts begins: the equation, a row for each quantity, memory over time.
+/// Parts of a page that HtmlParts begins: the equation, a row for each quantity. Its charts are
+/// RunCharts'.
 std::string deviceMemoryHtml(const DeviceMemoryReport &memory);
 std::string nvmlHtml(const NvmlReport &nvml, const MonitorSummary &monitor);
 

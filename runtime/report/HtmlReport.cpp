@@ -3,80 +3,88 @@
 #include "runtime/plan/Plan_generated.h"
 #include "runtime/process/AtomicFile.h"
 #include "runtime/report/HtmlParts.h"
+#include "runtime/report/RunCharts.h"
 #include "runtime/report/Sizes.h"
+#include "runtime/report/StepData.h"
 
 #include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
+#include <nlohmann/json.hpp>
 
 namespace gc::runtime {
 
-static constexpr double chartWidth = 1000, chartHeight = 320;
+static std::string percentText(double fraction) { return fmt::format("{:.2f} %", 100 * fraction); }
 
-static std::string lossChart(const std::vector<float> &loss) {
-  float highest = 0;
-  for (float value : loss)
-    if (std::isfinite(value))
-      highest = std::max(highest, value);
-  if (loss.size() < 2 || highest <= 0)
-    return "<p>too few steps for a curve</p>\n";
-  // A thousand points are as many as the chart has columns.
-  size_t stride = (loss.size() + 999) / 1000;
-  std::string points;
-  for (size_t i = 0; i < loss.size(); i += stride)
-    if (std::isfinite(loss[i]))
-      points +=
-          fmt::format("{:.2f},{:.2f} ",
-                      static_cast<double>(i) / static_cast<double>(loss.size() - 1) * chartWidth,
-                      chartHeight * (1 - 0.98 * loss[i] / highest));
-  return fmt::format("<svg viewBox=\"0 0 {} {}\" class=\"chart\"><polyline points=\"{}\" "
-                     "fill=\"none\" stroke=\"#4477aa\" stroke-width=\"1.5\"/></svg>\n"
-                     "<p>from {:.4f} to {:.4f}; the top of the chart is {:.4f}</p>\n",
-                     chartWidth, chartHeight, points, loss.front(), loss.back(), highest);
+static std::string timeFacts(const TrainingReport &r) {
+  std::string rows;
+  if (!r.stepSeconds.empty())
+    rows += factRow("a step", fmt::format("{:.4g} s (median), {:.4g} samples per second",
+                                          r.stepMedian(), r.samplesPerSecond()));
+  if (r.prediction.stepSeconds)
+    rows += factRow("predicted", fmt::format("{:.4g} s{}{}", *r.prediction.stepSeconds,
+                                             r.prediction.ratesFrom.empty() ? "" : " by rates: ",
+                                             r.prediction.ratesFrom));
+  if (!r.loss.empty())
+    rows += factRow("loss", fmt::format("{:.4f} to {:.4f}", r.loss.front(), r.loss.back()));
+  if (r.accuracy)
+    rows += factRow("training accuracy", percentText(*r.accuracy));
+  if (!r.evaluations.empty() && r.evaluations.back().accuracy)
+    rows += factRow("test accuracy", percentText(*r.evaluations.back().accuracy));
+  return rows;
 }
 
-std::string htmlReport(const TrainingReport &r, const plan::Plan &plan,
-                       const std::optional<MemoryTimeline> &timeline) {
+static std::string memoryFacts(const TrainingReport &r) {
   const MemoryReport &m = r.memory;
-  std::string page = pageBegin(r.model) + "<table>\n";
-  page += factRow("parameters", countText(static_cast<uint64_t>(r.parameters)));
-  page += factRow("device", fmt::format("{}, {} threads", r.device, r.threads));
-  page += factRow("data", r.data);
-  page += factRow("batch", fmt::format("{} in {} micro-batches", r.batch, r.microBatches));
-  page += factRow("steps", fmt::format("{}{}", r.steps, r.interrupted ? " (interrupted)" : ""));
-  page += factRow("samples per second", fmt::format("{:.4g}", r.samplesPerSecond()));
-  if (r.accuracy)
-    page += factRow("training accuracy", fmt::format("{:.2f} %", 100 * *r.accuracy));
-  if (!r.evaluations.empty() && r.evaluations.back().accuracy)
-    page += factRow("test accuracy", fmt::format("{:.2f} %", 100 * *r.evaluations.back().accuracy));
-  page += factRow("predicted peak", sizeText(m.arenaBytes));
-  page += factRow("measured peak", sizeText(m.measured.peakBytes));
-  page += factRow("lower bound", sizeText(m.planned.lower_bound));
-  page += factRow("allocations in the step", std::to_string(m.measured.allocationsInStep));
-  page += "</table>\n";
-  if (m.device)
-    page += deviceMemoryHtml(*m.device);
+  std::string rows = factRow("predicted peak", sizeText(m.arenaBytes));
+  rows += factRow("measured peak", sizeText(m.measured.peakBytes));
+  rows += factRow("lower bound", sizeText(m.planned.lower_bound));
+  if (r.remat.budgetBytes)
+    rows += factRow("budget", sizeText(*r.remat.budgetBytes));
+  if (r.remat.recomputed > 0)
+    rows +=
+        factRow("recomputes", fmt::format("{} of {} saved values, {} more time predicted",
+                                          r.remat.recomputed, r.remat.recomputed + r.remat.retained,
+                                          percentText(r.remat.recomputeFraction)));
+  rows += factRow("libraries", sizeText(m.measured.libraryBytes) + " apart");
+  return rows + factRow("allocations in the step", std::to_string(m.measured.allocationsInStep));
+}
+
+static std::string facts(const TrainingReport &r) {
+  std::string rows = factRow("parameters", countText(static_cast<uint64_t>(r.parameters)));
+  rows += factRow("device", fmt::format("{}, {} threads", r.device, r.threads));
+  if (!r.optimizer.empty())
+    rows += factRow("optimizer", r.optimizer);
+  rows += factRow("data", r.data);
+  rows += factRow("batch", r.microBatches > 1
+                               ? fmt::format("{} in {} micro-batches", r.batch, r.microBatches)
+                               : std::to_string(r.batch));
+  rows += factRow("steps", fmt::format("{}{}", r.steps, r.interrupted ? " (interrupted)" : ""));
+  return factTable(rows + timeFacts(r) + memoryFacts(r));
+}
+
+Result<std::string> htmlReport(const TrainingReport &r, const plan::Plan &plan) {
+  nlohmann::ordered_json data;
+  Result<nlohmann::ordered_json> step = stepData(plan, plan.report() ? plan.report()->str() : "");
+  if (!step)
+    return step.error();
+  data["step"] = std::move(*step);
+  std::vector<Chart> charts = runCharts(r, plan);
+  data["charts"] = chartsJson(charts);
+  std::string page = pageBegin(r.model) + facts(r);
+  if (r.memory.device)
+    page += deviceMemoryHtml(*r.memory.device);
   if (r.nvml)
     page += nvmlHtml(*r.nvml, r.monitor);
-  if (timeline)
-    page += "<h2>Memory of a step</h2>\n" + timelineHtml(*timeline);
-  page += "<h2>The arena over the step's commands</h2>\n" + arenaChart(plan);
-  page += "<h2>Loss</h2>\n" + lossChart(r.loss);
-  return page + pageEnd();
+  page += "<h2>Over the run</h2>\n";
+  page += charts.empty() ? "<p>no step was run</p>\n" : chartElements(charts);
+  return page + stepSection() + dataBlock(data) + pageEnd();
 }
 
 Status writeHtmlReport(const std::string &path, const TrainingReport &report,
                        const plan::Plan &plan) {
-  // Before and after are the same picture where nothing is recomputed.
-  std::optional<MemoryTimeline> timeline;
-  if (report.remat.recomputed > 0 && plan.report()) {
-    Result<std::optional<MemoryTimeline>> read = readTimeline(plan.report()->str());
-    if (!read)
-      return read.error();
-    timeline = std::move(*read);
-  }
-  return writeFileAtomically(path, htmlReport(report, plan, timeline));
+  Result<std::string> page = htmlReport(report, plan);
+  if (!page)
+    return page.error();
+  return writeFileAtomically(path, *page);
 }
 
 } // namespace gc::runtime

@@ -1,11 +1,12 @@
 // The memory of a step over its ops, as planned and as it would be with nothing recomputed: what
-// the compile report says under `timeline`, drawn.
+// the compile report says under `timeline`.
 #ifndef GC_RUNTIME_REPORT_MEMORYTIMELINE_H
 #define GC_RUNTIME_REPORT_MEMORYTIMELINE_H
 
 #include "runtime/Error.h"
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,9 +35,9 @@ struct MemoryTimeline {
 /// there is not one: the message names the key.
 Result<std::optional<MemoryTimeline>> readTimeline(const std::string &compileReport);
 
-/// Two charts on the same scales, then the tensors alive at each peak. Parts of a page that
-/// HtmlParts begins.
-std::string timelineHtml(const MemoryTimeline &timeline);
+/// {persistent, budget, before{peak, op, live[], alive{name[], kind[], bytes[], rest}}, after{peak,
+/// op}}: what a page draws beside the plan's own buffers. `rest` is what is alive and not named.
+nlohmann::ordered_json timelineData(const MemoryTimeline &timeline);
 
 } // namespace gc::runtime
 

@@ -68,7 +68,8 @@ struct TrainingReport {
   int64_t batch = 0, microBatches = 0, parameters = 0, steps = 0;
   uint64_t seed = 0;
   bool interrupted = false;
-  std::vector<float> loss;        // each step's
+  uint64_t stepsBefore = 0; // done before a run that goes on from a checkpoint; no part of the JSON
+  std::vector<float> loss;  // each step's
   std::optional<double> accuracy; // of the last epoch (or of what was run of it), in training mode
   std::vector<EvaluationReport> evaluations;
   std::vector<float> stepSeconds;

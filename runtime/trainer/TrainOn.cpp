@@ -182,6 +182,7 @@ Status trainOn(StepExecutor &executor, const PlanInputs &inputs, const DataSourc
   if (Status fine = checkSomethingRuns(trainer, options); !fine)
     return fine;
   report.seed = trainer.position().seed;
+  report.stepsBefore = trainer.position().step;
   EventLog events;
   if (!options.logDir.empty()) {
     Result<EventFile> file = EventFile::create(options.logDir);

@@ -50,9 +50,10 @@ void addFlags(CLI::App &app, Arguments &a) {
       ->group(group);
   group = "Reports";
   app.add_option("--report", a.report, "Everything as JSON")->group(group);
-  app.add_option("--html", a.html,
-                 "A page with the memory of the step over its ops, before and after recomputation, "
-                 "and the tensors alive at the peaks")
+  app.add_option(
+         "--html", a.html,
+         "A page with the memory of the step before and after recomputation, and every buffer "
+         "at its address over time")
       ->group(group);
   app.add_option(
          "--dump-kernels", c.dumpKernels,

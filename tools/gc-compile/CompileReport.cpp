@@ -2,8 +2,8 @@
 #include "tools/gc-compile/CudaReport.h"
 
 #include "runtime/report/HtmlParts.h"
-#include "runtime/report/MemoryTimeline.h"
 #include "runtime/report/Sizes.h"
+#include "runtime/report/StepData.h"
 #include "runtime/trainer/ConsoleText.h"
 #include "runtime/trainer/PlanFacts.h"
 
@@ -198,24 +198,45 @@ std::string reportJson(const PlanFile &file, const CompileReport &report) {
   return out.dump(1) + "\n";
 }
 
-Result<std::string> htmlPage(const PlanFile &file, const CompileReport &report) {
-  const gc::plan::Plan &plan = file.get();
-  Result<std::optional<MemoryTimeline>> timeline = readTimeline(report.compilerReport);
-  if (!timeline)
-    return timeline.error();
+// The same numbers as the summary's, as rows.
+static std::string factRows(const gc::plan::Plan &plan, const CompileReport &report) {
   TrainingReport facts;
   fillPlanFacts(facts, plan);
   const MemoryReport &m = facts.memory;
-  std::string page = pageBegin(facts.model) + "<table>\n";
-  page += factRow("parameters", countText(facts.parameters));
-  page += factRow("batch", fmt::format("{} in {} micro-batches", facts.batch, facts.microBatches));
-  page += factRow("plan peak", sizeText(m.arenaBytes));
-  page += factRow("lower bound",
+  std::string machine = cpuOf(plan) + architectureOf(plan);
+  std::string rows = factRow("parameters", countText(facts.parameters));
+  rows += factRow("target", facts.device + (machine.empty() ? "" : ", " + machine));
+  if (!facts.optimizer.empty())
+    rows += factRow("optimizer", facts.optimizer);
+  rows += factRow("batch", facts.microBatches > 1 ? fmt::format("{} in {} micro-batches",
+                                                                facts.batch, facts.microBatches)
+                                                  : std::to_string(facts.batch));
+  rows += factRow("plan peak", sizeText(m.arenaBytes));
+  rows += factRow("lower bound",
                   fmt::format("{}, gap {:.2f} %", sizeText(m.planned.lower_bound), 100 * gapOf(m)));
-  page += factRow("recomputation", rematText(facts.remat));
-  page += "</table>\n";
-  if (*timeline)
-    page += "<h2>Memory of a step</h2>\n" + timelineHtml(**timeline);
-  page += "<h2>The arena over the step's commands</h2>\n" + arenaChart(plan);
-  return page + pageEnd();
+  rows += factRow("recomputation", rematText(facts.remat));
+  if (facts.remat.gap)
+    rows += factRow("no plan below",
+                    fmt::format("{:+.2f} % time within the budget, gap {:.2f} %",
+                                100 * (facts.remat.recomputeFraction - *facts.remat.gap),
+                                100 * *facts.remat.gap));
+  if (facts.prediction.stepSeconds)
+    rows += factRow("a step",
+                    fmt::format("{:.4g} s predicted by rates: {}", *facts.prediction.stepSeconds,
+                                ratesFrom(report.compilerReport)));
+  rows += factRow("commands", fmt::format("{} in a step, {} generated kernels",
+                                          commandsOf(plan.micro_batch()) + commandsOf(plan.step()),
+                                          kernelsOf(plan)));
+  return rows + factRow("compiled in", fmt::format("{:.2f} s", report.seconds));
+}
+
+Result<std::string> htmlPage(const PlanFile &file, const CompileReport &report) {
+  const gc::plan::Plan &plan = file.get();
+  Result<json> step = stepData(plan, report.compilerReport);
+  if (!step)
+    return step.error();
+  json data;
+  data["step"] = std::move(*step);
+  return pageBegin(plan.model()->string_view()) + factTable(factRows(plan, report)) +
+         stepSection() + dataBlock(data) + pageEnd();
 }

@@ -18,8 +18,8 @@ std::string summaryText(const gc::runtime::PlanFile &plan, const CompileReport &
 /// The keys that gc-run's report has too have the same names and meaning.
 std::string reportJson(const gc::runtime::PlanFile &plan, const CompileReport &report);
 
-/// A page to look at: the numbers, the memory of the step before and after recomputation, the
-/// arena. Fails (bad input) where the compiler's timeline cannot be read.
+/// A page to look at: the numbers, the memory of the step before and after recomputation, every
+/// buffer over the step. Fails (bad input) where the compiler's report cannot be read.
 gc::runtime::Result<std::string> htmlPage(const gc::runtime::PlanFile &plan,
                                           const CompileReport &report);
 

@@ -130,7 +130,7 @@ void addFileFlags(CLI::App &app, Arguments &a) {
   app.add_option("--report", t.report, "Everything as JSON")->group(group);
   app.add_option("--log-dir", t.logDir, "TensorBoard event files")->group(group);
   app.add_option("--trace", t.trace, "The last step's commands for ui.perfetto.dev")->group(group);
-  app.add_option("--html", t.html, "A page with memory timeline and loss curve")->group(group);
+  app.add_option("--html", t.html, "A page: curves of the run, memory of its step")->group(group);
   app.add_option("--profile", t.profile, "Measured seconds per op, for --costs")->group(group);
 }
 

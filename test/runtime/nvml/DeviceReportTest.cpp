@@ -1,6 +1,7 @@
 // Where a device's memory went and what NVML saw, as JSON, text and page.
 #include "runtime/report/DeviceReport.h"
 #include "runtime/report/CommandFiles.h"
+#include "runtime/report/RunCharts.h"
 #include "test/runtime/io/TestFiles.h"
 
 #include <gtest/gtest.h>
@@ -125,7 +126,16 @@ TEST(NvmlReport, TextAndPage) {
   EXPECT_CONTAINS(page, "10 bytes to 20 bytes, mean 15 bytes");
   EXPECT_CONTAINS(page, "250 W to 250 W, mean 250 W; not always: lost, once");
   EXPECT_CONTAINS(page, "absent: Not Supported, 2 times");
-  EXPECT_CONTAINS(page, "<polyline");
+}
+
+TEST(NvmlReport, Charts) {
+  std::vector<Chart> charts = nvmlCharts(seen());
+  ASSERT_EQ(charts.size(), 1u) << "power was seen once, the others never";
+  EXPECT_EQ(charts[0].title, "Device: memory used");
+  EXPECT_EQ(charts[0].y.unit, "bytes");
+  EXPECT_EQ(charts[0].series.at(0).x, (std::vector<double>{1, 2}));
+  EXPECT_EQ(charts[0].series.at(0).y, (std::vector<double>{10, 20}));
+  EXPECT_TRUE(nvmlCharts(MonitorSummary()).empty());
 }
 
 TEST(NvmlReport, NoneAndWhy) {
