@@ -17,7 +17,7 @@ namespace gc::runtime {
 /// How an op of a micro-batch or of the update runs.
 struct OpImplementation {
   std::string name;
-  std::string how; // "generated", "oneDNN", "graph of cuDNN, engine 3"
+  std::string how; // "generated", "oneDNN", "cuDNN, engine 3"
   bool byLibrary = false;
   double seconds = 0; // as predicted
 };

@@ -125,10 +125,10 @@ std::string implementationTable(const PlanDiff &diff, size_t shown) {
   std::string text =
       fmt::format("\nrun otherwise: {} op{}\n", countText(diff.implementations.size()),
                   diff.implementations.size() == 1 ? "" : "s");
-  text += fmt::format("  {:>12} {:>12}  {}\n", "seconds in A", "in B", "op: in A, in B");
+  text += fmt::format("  {:>12} {:>12}  {}\n", "seconds in A", "in B", "op: in A -> in B");
   for (size_t i = 0; i < std::min(shown, diff.implementations.size()); ++i) {
     const ComparedOp &op = diff.implementations[i];
-    text += fmt::format("  {:>12} {:>12}  {}: {}, {}\n", secondsText(op.a.seconds),
+    text += fmt::format("  {:>12} {:>12}  {}: {} -> {}\n", secondsText(op.a.seconds),
                         secondsText(op.b.seconds), op.a.name, op.a.how, op.b.how);
   }
   return text + andMore(diff.implementations.size(), shown);
@@ -154,10 +154,10 @@ std::string diffText(const PlanDiff &diff, size_t shown) {
   if (std::string same = whatIsTheSame(diff); !same.empty())
     text += line("the same", same.substr(std::string_view("the same ").size()));
   text += lines("differ in", whatDiffers(diff));
+  text += lines("note", diff.notes);
   if (diff.identical)
     return text + line("in short", "the plans do the same: every command, every byte");
   text += lines("in short", inShort(diff));
-  text += lines("note", diff.notes);
   text += figureTable(diff) + valueCounts(diff);
   for (const ValueList &list : valueLists(diff))
     text += valueTable(list, shown);

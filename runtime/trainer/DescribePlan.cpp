@@ -26,6 +26,14 @@ std::string machineOf(const plan::Target &target) {
   return card.empty() ? text : text + " " + card;
 }
 
+/// "oneDNN 2.6.3", "cuDNN 9.19.0"; empty where the plan needs none. For CUDA a plan has the version
+/// alone.
+std::string libraryOf(const plan::Target &target) {
+  std::string version = textOf(target.library_version());
+  bool isBare = !version.empty() && version.find(' ') == std::string::npos;
+  return isBare && target.device()->string_view() == "cuda" ? "cuDNN " + version : version;
+}
+
 /// Of floating-point numbers that are neither variables nor bytes of a workspace.
 std::string typesOf(const plan::Plan &plan) {
   std::set<std::string> types;
@@ -66,13 +74,13 @@ bool isOfLibrary(const plan::Command &command) {
 }
 
 std::string howItRuns(const plan::Plan &plan, const plan::Command &command) {
-  std::string library = textOf(plan.target()->library_version()); // "oneDNN 2.6.3"
-  library = library.empty() ? "the library" : library.substr(0, library.find(' '));
-  if (const plan::GraphCall *call = command.operation_as_GraphCall()) {
-    std::string engine = textOf(plan.graphs()->Get(call->graph())->engine());
-    return engine.empty() ? "graph of " + library : fmt::format("graph of {}, {}", library, engine);
-  }
-  return isOfLibrary(command) ? library : "generated";
+  if (!isOfLibrary(command))
+    return "generated";
+  std::string library = libraryOf(*plan.target());
+  library = library.empty() ? "library" : library.substr(0, library.find(' ')); // no version
+  const plan::GraphCall *call = command.operation_as_GraphCall();
+  std::string engine = call ? textOf(plan.graphs()->Get(call->graph())->engine()) : "";
+  return engine.empty() ? library : fmt::format("{}, {}", library, engine);
 }
 
 /// Every op of the list that is not there a second time; an op may be several commands, and several
@@ -158,7 +166,7 @@ Result<DescribedPlan> describePlan(const PlanFile &file, const std::string &path
   described.path = path;
   fillPlanFacts(described.facts, plan);
   described.machine = machineOf(*plan.target());
-  described.library = textOf(plan.target()->library_version());
+  described.library = libraryOf(*plan.target());
   described.types = typesOf(plan);
   described.threads = plan.target()->threads();
   described.planBytes = file.sizeBytes();
