@@ -17,10 +17,10 @@ static std::string percentText(double fraction) { return fmt::format("{:.2f} %",
 static std::string timeFacts(const TrainingReport &r) {
   std::string rows;
   if (!r.stepSeconds.empty())
-    rows += factRow("a step", fmt::format("{:.4g} s (median), {:.4g} samples per second",
-                                          r.stepMedian(), r.samplesPerSecond()));
+    rows += factRow("a step", fmt::format("{} (median), {:.4g} samples per second",
+                                          shortTimeText(r.stepMedian()), r.samplesPerSecond()));
   if (r.prediction.stepSeconds)
-    rows += factRow("predicted", fmt::format("{:.4g} s{}{}", *r.prediction.stepSeconds,
+    rows += factRow("predicted", fmt::format("{}{}{}", shortTimeText(*r.prediction.stepSeconds),
                                              r.prediction.ratesFrom.empty() ? "" : " by rates: ",
                                              r.prediction.ratesFrom));
   if (!r.loss.empty())

@@ -1,5 +1,6 @@
 #include "runtime/report/SavedValues.h"
 
+#include "runtime/report/HtmlParts.h"
 #include "runtime/report/ReportReader.h"
 #include "runtime/report/Sizes.h"
 
@@ -50,19 +51,12 @@ Result<std::optional<std::vector<SavedValue>>> readSavedValues(const std::string
   return std::optional(std::move(values));
 }
 
-static std::string priceText(double seconds) {
-  if (seconds >= 1)
-    return fmt::format("{:.2f} s", seconds);
-  return seconds < 1e-5 ? fmt::format("{:.2f} µs", 1e6 * seconds)
-                        : fmt::format("{:.2f} ms", 1e3 * seconds);
-}
-
 std::string reasonText(const SavedValue &value, int64_t microBatches) {
   std::string bytes = shortSizeText(value.bytes);
   double again = value.seconds * static_cast<double>(microBatches);
   if (!value.kept) {
     int64_t more = value.executions - 1;
-    std::string price = priceText(again * static_cast<double>(more));
+    std::string price = shortTimeText(again * static_cast<double>(more));
     std::string often = more > 1 ? fmt::format(" (its op runs {} times more)", more) : "";
     return value.atPeak
                ? fmt::format("recomputed: frees {} at the peak for {}{}", bytes, price, often)
@@ -73,7 +67,7 @@ std::string reasonText(const SavedValue &value, int64_t microBatches) {
     return "kept: its op may not run again";
   if (!value.atPeak)
     return "kept: not alive at the peak";
-  return fmt::format("kept: making it again would take {} for {} at the peak", priceText(again),
+  return fmt::format("kept: making it again would take {} for {} at the peak", shortTimeText(again),
                      bytes);
 }
 

@@ -103,13 +103,18 @@ class ArenaMap {
     context.rect(frame.left, frame.top, frame.right - frame.left, frame.bottom - frame.top);
     context.clip();
     const named = [];
+    let faint = false, colour = '';
+    context.globalAlpha = 1;
     for (let i = 0; i < model.count; ++i) {
       const first = b.first[i], end = b.last[i] + 1, low = b.offset[i], high = low + b.bytes[i];
       if (end < frame.x0 || first > frame.x1 || high < frame.y0 || low > frame.y1) continue;
       const left = frame.x(first), wide = Math.max(0.7, frame.x(end) - left);
       const above = frame.y(high), tall = Math.max(0.5, frame.y(low) - above);
-      context.globalAlpha = this.matches && !this.matches[i] ? 0.13 : 1;
-      context.fillStyle = this.colours[i];
+      const isFaint = this.matches !== null && !this.matches[i];
+      if (isFaint !== faint) context.globalAlpha = isFaint ? 0.13 : 1;
+      if (this.colours[i] !== colour) context.fillStyle = this.colours[i];
+      faint = isFaint;
+      colour = this.colours[i];
       context.fillRect(left, above, wide, tall);
       if (wide > 4 && tall > 4) {
         context.strokeStyle = theme.get('plot');
@@ -118,8 +123,9 @@ class ArenaMap {
         if (model.madeAgain(i)) {
           context.fillStyle = theme.get('again');
           context.fillRect(left, above, 2.5, tall);
+          colour = '';
         }
-        if (wide > 70 && tall > 15 && context.globalAlpha === 1) named.push([i, Math.max(left, frame.left), above, Math.min(left + wide, frame.right), tall]);
+        if (wide > 70 && tall > 15 && !faint) named.push([i, Math.max(left, frame.left), above, Math.min(left + wide, frame.right), tall]);
       }
     }
     context.globalAlpha = 1;

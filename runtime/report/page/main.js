@@ -8,7 +8,7 @@ function memoryNote(model) {
     text += `If nothing were recomputed it would be ${formatBytes(timeline.before.peak)}, at ${timeline.before.op || 'the end of the step'} (${(100 * (arena / timeline.before.peak - 1)).toFixed(1)} % now). `;
   else text += 'Nothing is recomputed. ';
   if (timeline && timeline.budget) text += `The budget is ${formatBytes(timeline.budget)}. `;
-  if (model.data.microBatches > 1) text += `The commands up to ${model.data.microCommands} run for each of ${model.data.microBatches} micro-batches.`;
+  if (model.data.microBatches > 1) text += `The first ${model.data.microCommands} commands run for each of ${model.data.microBatches} micro-batches.`;
   return text;
 }
 
