@@ -1,4 +1,4 @@
-//===- BatchSplit.cpp - a function for a part of the batch ----------------===//
+//===- BatchSplit.cpp - a function for another batch ----------------------===//
 //
 //   func.func @f(%x: tensor<8x4xf32>)                  func.func @f(%x: tensor<2x4xf32>)
 //     %0 = gc.linear %x, %w -> tensor<8x3xf32>    =>     %0 = gc.linear %x, %w -> tensor<2x3xf32>
@@ -34,10 +34,25 @@ struct Choice {
   unsigned position, options;
 };
 
-class Splitter {
+/// From how many samples to how many.
+struct Resize {
+  int64_t from, to;
+  std::string wish; // how messages go on behind "cannot"
+
+  static Resize part(int64_t batch, int64_t parts) {
+    return {batch, batch / parts, "run on a part of the batch"};
+  }
+  static Resize whole(int64_t batch, int64_t size) {
+    return {batch, size, "run on a batch of " + std::to_string(size)};
+  }
+  bool divides(int64_t dimension) const { return dimension % from == 0; }
+  int64_t operator()(int64_t dimension) const { return dimension / from * to; }
+};
+
+class Resizer {
 public:
-  Splitter(func::FuncOp function, int64_t batch, int64_t parts, const Options &options)
-      : function(function), batch(batch), parts(parts), options(options) {}
+  Resizer(func::FuncOp function, const Resize &resize, const Options &options)
+      : function(function), resize(resize), options(options) {}
 
   LogicalResult run() {
     Block &block = function.getBody().front();
@@ -46,7 +61,7 @@ public:
     for (auto seed : function.getOps<GradientSeedOp>())
       getForwardSlice(seed.getGradient(), &backward);
     for (Operation &op : block.without_terminator()) {
-      if (failed(split(&op))) {
+      if (failed(follow(&op))) {
         failedAt = position;
         return failure();
       }
@@ -72,7 +87,7 @@ private:
   }
   RankedTensorType scaled(Type type, int64_t dimension) const {
     SmallVector<int64_t> shape(tensorOf(type).getShape());
-    shape[dimension] /= parts;
+    shape[dimension] = resize(shape[dimension]);
     return tensorOf(type).clone(shape);
   }
   void change(Value value, Type type) {
@@ -86,41 +101,42 @@ private:
     return succeeded(op->getName().verifyInvariants(op));
   }
 
-  LogicalResult split(Operation *op) {
+  LogicalResult follow(Operation *op) {
     if (auto stats = dyn_cast<RunningStatsOp>(op))
-      return splitCount(stats);
+      return resizeCount(stats);
     bool changed = llvm::any_of(op->getOperands(), [&](Value v) { return isChanged(v); });
     if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
-      if (failed(splitBroadcast(broadcast)))
+      if (failed(resizeBroadcast(broadcast)))
         return failure();
     } else if (!changed) {
       return noteUse(op);
     } else if (!isMemoryEffectFree(op)) {
       return op->emitOpError("changes a variable by a value that depends on the batch's size: ")
-             << op->getOperand(0).getType() << " in a micro-batch";
+             << op->getOperand(0).getType() << ", so it cannot " << resize.wish;
     } else if (isa<SliceOp, PadOp>(op) &&
                isBatch(op->getOperand(0), op->getAttrOfType<IntegerAttr>("axis").getInt())) {
-      return op->emitOpError("works on single samples of the batch and cannot run on a part of it");
+      return op->emitOpError("works on single samples of the batch and cannot ") << resize.wish;
     } else if (auto infer = dyn_cast<InferTypeOpInterface>(op)) {
       SmallVector<Type> types;
       if (failed(infer.inferReturnTypes(op->getContext(), op->getLoc(), op->getOperands(),
                                         op->getDiscardableAttrDictionary(),
                                         op->getPropertiesStorage(), op->getRegions(), types)))
-        return op->emitOpError("cannot run on a part of the batch");
+        return op->emitOpError("cannot ") << resize.wish;
       for (auto [result, type] : llvm::zip_equal(op->getResults(), types))
         change(result, type);
     } else if (auto reshape = dyn_cast<ReshapeOp>(op)) {
-      if (failed(splitReshape(reshape)))
+      if (failed(resizeReshape(reshape)))
         return failure();
-    } else if (failed(splitStated(op))) {
+    } else if (failed(resizeStated(op))) {
       return failure();
     }
     for (Value result : op->getResults()) {
       RankedTensorType was = before(result), is = tensorOf(result.getType());
       for (auto [a, b] : llvm::zip_equal(was.getShape(), is.getShape()))
-        if (a != b && a != b * parts)
-          return op->emitOpError("joins a part of the batch with something that is not: ")
-                 << was << " becomes " << is;
+        if (a != b && a * resize.to != b * resize.from)
+          return op->emitOpError("joins samples of the batch with something that is none, and "
+                                 "cannot ")
+                 << resize.wish << ": " << was << " becomes " << is;
     }
     if (failed(noteUse(op)))
       return failure();
@@ -128,14 +144,18 @@ private:
   }
 
   // Elements in a channel; the batch's mean and deviation tell whose.
-  LogicalResult splitCount(RunningStatsOp stats) {
+  LogicalResult resizeCount(RunningStatsOp stats) {
     Operation *norm = stats.getMean().getDefiningOp();
     if (!norm || llvm::none_of(norm->getOperands(), [&](Value v) { return isChanged(v); }))
       return success();
-    if (stats.getCount() % parts != 0)
-      return stats.emitOpError("counts ") << stats.getCount() << " elements a channel, which "
-                                          << parts << " micro-batches do not divide";
-    stats.setCount(stats.getCount() / parts);
+    if (stats.getCount() % resize.from != 0)
+      return stats.emitOpError("counts ") << stats.getCount() << " elements a channel, which is no "
+                                          << "multiple of the batch of " << resize.from;
+    if (resize(stats.getCount()) < 2)
+      return stats.emitOpError("would count one element a channel, which has no variance, and "
+                               "cannot ")
+             << resize.wish;
+    stats.setCount(resize(stats.getCount()));
     return success();
   }
 
@@ -162,7 +182,7 @@ private:
   }
 
   // Dimensions that repeat come from nowhere: one of them, or none, is the batch's.
-  LogicalResult splitBroadcast(BroadcastOp op) {
+  LogicalResult resizeBroadcast(BroadcastOp op) {
     RankedTensorType input = before(op.getInput()), output = before(op.getOutput());
     SmallVector<int64_t> shape(output.getShape());
     llvm::SmallBitVector repeats(output.getRank(), true);
@@ -175,7 +195,7 @@ private:
     SmallVector<unsigned> candidates;
     for (unsigned d : repeats.set_bits()) {
       count *= output.getDimSize(d);
-      if (output.getDimSize(d) % batch == 0)
+      if (resize.divides(output.getDimSize(d)))
         candidates.push_back(d);
     }
     RankedTensorType reduced = backward.contains(op) ? reducedType(op) : RankedTensorType();
@@ -184,7 +204,7 @@ private:
     } else if (!candidates.empty()) {
       unsigned option = choose(candidates.size() + 1);
       if (option < candidates.size())
-        shape[candidates[option]] /= parts;
+        shape[candidates[option]] = resize(shape[candidates[option]]);
     }
     if (llvm::any_of(repeats.set_bits(),
                      [&](unsigned d) { return shape[d] != output.getDimSize(d); }))
@@ -200,15 +220,17 @@ private:
         scale.getFactor().convertToFloat() == static_cast<float>(1.0 / count))
       scale.setFactorAttr(
           Builder(op.getContext())
-              .getF32FloatAttr(static_cast<float>(1.0 / (static_cast<double>(count) / parts))));
+              .getF32FloatAttr(static_cast<float>(1.0 / static_cast<double>(resize(count)))));
   }
 
   // Walks both shapes in groups of dimensions with equal products. The batch must be the outermost
   // of its group, and whole samples must stay together.
-  LogicalResult splitReshape(ReshapeOp op) {
+  LogicalResult resizeReshape(ReshapeOp op) {
     ArrayRef<int64_t> input = before(op.getInput()).getShape();
     RankedTensorType output = before(op.getOutput());
     SmallVector<int64_t> shape(output.getShape());
+    if (resize.from == 1)
+      return resizeReshapeOfOne(op);
     size_t i = 0, o = 0;
     while (i < input.size() || o < shape.size()) {
       size_t firstIn = i, firstOut = o;
@@ -231,22 +253,36 @@ private:
         if (!isBatch(op.getInput(), d))
           continue;
         auto target = std::find_if_not(shape.begin() + firstOut, shape.begin() + o, isUnit);
-        if (d != outermost || target == shape.begin() + o || *target % batch != 0)
-          return op.emitOpError("moves elements across samples and cannot run on a part of the "
-                                "batch of ")
-                 << batch;
-        *target /= parts;
+        if (d != outermost || target == shape.begin() + o || !resize.divides(*target))
+          return op.emitOpError("moves elements across the samples of a batch of ")
+                 << resize.from << " and cannot " << resize.wish;
+        *target = resize(*target);
       }
     }
     change(op.getOutput(), output.clone(shape));
     return success();
   }
 
+  // A batch of one sample cannot be told from other dimensions of length 1, but what is outermost
+  // stays so.
+  LogicalResult resizeReshapeOfOne(ReshapeOp op) {
+    RankedTensorType output = before(op.getOutput());
+    for (int64_t d = 1; d < before(op.getInput()).getRank(); ++d)
+      if (isBatch(op.getInput(), d))
+        return op.emitOpError("gets its one sample along dimension ")
+               << d << ", and nothing tells where it goes, so it cannot " << resize.wish
+               << "; use a model with a batch of at least 2";
+    if (output.getRank() == 0)
+      return op.emitOpError("has no dimension for samples and cannot ") << resize.wish;
+    change(op.getOutput(), scaled(output, 0));
+    return success();
+  }
+
   // Other ops that state their types are adjoints: a result's first dimension is the batch's where
   // an operand's is and the op then verifies.
-  LogicalResult splitStated(Operation *op) {
-    SmallVector<Type> plain(op->getResultTypes()), split(op->getResultTypes());
-    for (Type &type : split) {
+  LogicalResult resizeStated(Operation *op) {
+    SmallVector<Type> plain(op->getResultTypes()), resized(op->getResultTypes());
+    for (Type &type : resized) {
       auto tensor = tensorOf(type);
       bool leads = tensor.getRank() > 0 && llvm::any_of(op->getOperands(), [&](Value operand) {
                      return isChanged(operand) && isBatch(operand, 0) &&
@@ -260,12 +296,12 @@ private:
         result.setType(tensorOf(type));
       return verifies(op);
     };
-    bool plainVerifies = use(plain), splitVerifies = split != plain && use(split);
+    bool plainVerifies = use(plain), resizedVerifies = resized != plain && use(resized);
     use(plain);
-    if (!plainVerifies && !splitVerifies)
-      return op->emitOpError("cannot run on a part of the batch: its result types do not follow");
-    if (splitVerifies && (!plainVerifies || choose(2) == 0))
-      for (auto [result, type] : llvm::zip_equal(op->getResults(), split))
+    if (!plainVerifies && !resizedVerifies)
+      return op->emitOpError("cannot ") << resize.wish << ": its result types do not follow";
+    if (resizedVerifies && (!plainVerifies || choose(2) == 0))
+      for (auto [result, type] : llvm::zip_equal(op->getResults(), resized))
         change(result, type);
     return success();
   }
@@ -283,7 +319,8 @@ private:
     auto samples = dyn_cast<BatchOpInterface>(op);
     if (!samples)
       return op->emitError("'") << op->getName() << "' does not say what it does to the samples of "
-                                << "a batch (BatchOpInterface), so the batch cannot be split";
+                                << "a batch (BatchOpInterface), so the model cannot "
+                                << resize.wish;
     if (llvm::any_of(op->getOperands(), [&](Value v) { return means.contains(v); })) {
       if (op->hasTrait<KeepsMeans>())
         means.insert(op->result_begin(), op->result_end());
@@ -309,7 +346,7 @@ private:
   }
 
   func::FuncOp function;
-  int64_t batch, parts;
+  const Resize &resize;
   const Options &options;
   unsigned position = 0;
   llvm::DenseMap<Value, RankedTensorType> old; // of the values that changed
@@ -323,45 +360,22 @@ struct Trial {
   unsigned failedAt = 0;
   SmallVector<Choice> choices;
 };
-Trial attempt(func::FuncOp function, int64_t batch, int64_t parts, const Options &options) {
+Trial attempt(func::FuncOp function, const Resize &resize, const Options &options) {
   ScopedDiagnosticHandler quiet(function.getContext(), [](Diagnostic &) { return success(); });
   OwningOpRef<func::FuncOp> clone = function.clone();
-  Splitter splitter(*clone, batch, parts, options);
+  Resizer resizer(*clone, resize, options);
   Trial trial;
-  trial.fits = succeeded(splitter.run());
-  trial.failedAt = splitter.failedAt;
-  trial.choices = splitter.choices;
+  trial.fits = succeeded(resizer.run());
+  trial.failedAt = resizer.failedAt;
+  trial.choices = resizer.choices;
   return trial;
 }
 
-} // namespace
-
-FailureOr<int64_t> batchOf(func::FuncOp function) {
-  int64_t batch = 0;
-  for (BlockArgument argument : function.getArguments()) {
-    auto type = dyn_cast<RankedTensorType>(argument.getType());
-    if (!type || type.getRank() == 0)
-      return function.emitError("argument ")
-             << argument.getArgNumber() << " has no batch: expected a tensor of samples, got "
-             << argument.getType();
-    if (batch && type.getDimSize(0) != batch)
-      return function.emitError("argument ")
-             << argument.getArgNumber() << " holds " << type.getDimSize(0)
-             << " samples, but the first one " << batch;
-    batch = type.getDimSize(0);
-  }
-  if (!batch)
-    return function.emitError("has no arguments and thus no batch to split");
-  return batch;
-}
-
-LogicalResult splitBatch(func::FuncOp function, int64_t parts,
-                         SmallVectorImpl<Operation *> &mixing) {
-  FailureOr<int64_t> batch = batchOf(function);
-  if (failed(batch))
-    return failure();
+// Rewrites `function`, with the options that make it verify.
+LogicalResult resizeBatch(func::FuncOp function, const Resize &resize,
+                          SmallVectorImpl<Operation *> &mixing) {
   Options options;
-  Trial trial = attempt(function, *batch, parts, options);
+  Trial trial = attempt(function, resize, options);
   // Calls `visit` with each other option of each choice, until it returns true.
   auto others = [&](auto visit) {
     for (Choice choice : SmallVector<Choice>(trial.choices))
@@ -370,7 +384,7 @@ LogicalResult splitBatch(func::FuncOp function, int64_t parts,
           continue;
         Options changed = options;
         changed[choice.position] = option;
-        if (visit(choice, changed, attempt(function, *batch, parts, changed)))
+        if (visit(choice, changed, attempt(function, resize, changed)))
           return true;
       }
     return false;
@@ -397,12 +411,49 @@ LogicalResult splitBatch(func::FuncOp function, int64_t parts,
       }))
     return std::next(function.getBody().front().begin(), unclear)
                ->emitOpError("makes a dimension as long as the batch of ")
-           << *batch << ", and nothing tells whether it is the batch; use another batch";
-  Splitter splitter(function, *batch, parts, options);
-  if (failed(splitter.run()))
+           << resize.from << ", and nothing tells whether it is the batch; use another batch";
+  Resizer resizer(function, resize, options);
+  if (failed(resizer.run()))
     return failure();
-  mixing.append(splitter.mixing);
+  mixing.append(resizer.mixing);
   return success();
+}
+
+} // namespace
+
+FailureOr<int64_t> batchOf(func::FuncOp function) {
+  int64_t batch = 0;
+  for (BlockArgument argument : function.getArguments()) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    if (!type || type.getRank() == 0)
+      return function.emitError("argument ")
+             << argument.getArgNumber() << " has no batch: expected a tensor of samples, got "
+             << argument.getType();
+    if (batch && type.getDimSize(0) != batch)
+      return function.emitError("argument ")
+             << argument.getArgNumber() << " holds " << type.getDimSize(0)
+             << " samples, but the first one " << batch;
+    batch = type.getDimSize(0);
+  }
+  if (!batch)
+    return function.emitError("has no arguments and thus no batch");
+  return batch;
+}
+
+LogicalResult splitBatch(func::FuncOp function, int64_t parts,
+                         SmallVectorImpl<Operation *> &mixing) {
+  FailureOr<int64_t> batch = batchOf(function);
+  if (failed(batch))
+    return failure();
+  return resizeBatch(function, Resize::part(*batch, parts), mixing);
+}
+
+LogicalResult changeBatch(func::FuncOp function, int64_t size) {
+  FailureOr<int64_t> batch = batchOf(function);
+  if (failed(batch))
+    return failure();
+  SmallVector<Operation *> mixing;
+  return *batch == size ? success() : resizeBatch(function, Resize::whole(*batch, size), mixing);
 }
 
 } // namespace gc

@@ -1,4 +1,4 @@
-//===- BatchSplit.h - a function for a part of the batch --------*- C++ -*-===//
+//===- BatchSplit.h - a function for another batch --------------*- C++ -*-===//
 #ifndef GC_PASSES_BATCHSPLIT_H
 #define GC_PASSES_BATCHSPLIT_H
 
@@ -21,6 +21,10 @@ llvm::FailureOr<int64_t> batchOf(mlir::func::FuncOp function);
 /// reshape across samples) or where it cannot be told whether a dimension is the batch's.
 llvm::LogicalResult splitBatch(mlir::func::FuncOp function, int64_t parts,
                                llvm::SmallVectorImpl<mlir::Operation *> &mixing);
+
+/// Rewrites `function`, the forward pass of a model, for a batch of `size` samples, which may be
+/// more or fewer than it has. Fails as splitBatch does.
+llvm::LogicalResult changeBatch(mlir::func::FuncOp function, int64_t size);
 
 } // namespace gc
 

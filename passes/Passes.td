@@ -41,6 +41,34 @@ def SimplifyPass : Pass<"gc-simplify", "::mlir::ModuleOp"> {
   let dependentDialects = ["::gc::GcDialect"];
 }
 
+def BatchPass : Pass<"gc-batch", "::mlir::ModuleOp"> {
+  let summary = "rewrites a model for another number of samples";
+  let description = [{
+    Every dimension that follows the input's first one changes with it, and what an op counts of them
+    (running statistics). Which these are the ops say themselves, by the types that they infer from
+    their operands. Parameters and state stay as they are.
+
+    ```mlir
+    func.func @model(%x: tensor<16x28x28x1xf32> ...) {
+      %0 = gc.reshape %x : (tensor<16x28x28x1xf32>) -> tensor<16x784xf32>
+    // becomes, with size=4
+    func.func @model(%x: tensor<4x28x28x1xf32> ...) {
+      %0 = gc.reshape %x : (tensor<4x28x28x1xf32>) -> tensor<4x784xf32>
+    ```
+
+    An error, at the op, where a model has no batch or its inputs have several, where an op takes single
+    samples or moves elements across them, and where nothing tells whether a dimension that is as long
+    as the batch is the batch's.
+
+    Requires: a model; before inference and autodiff. Guarantees: the model as if it had been written
+    for that batch; losses that are means over the batch stay means.
+  }];
+  let options = [
+    Option<"size", "size", "int64_t", "0", "samples in a batch; must be given">
+  ];
+  let dependentDialects = ["::gc::GcDialect", "::mlir::func::FuncDialect"];
+}
+
 def SplitPass : Pass<"gc-split", "::mlir::ModuleOp"> {
   let summary = "computes chains of ops in parts of the batch, one part after the other";
   let description = [{

@@ -38,7 +38,7 @@ gc.parameter @w : tensor<3xf32> = #gc.init<constant, [0.0]>
 func.func @model(%x: tensor<8x3xf32> {gc.input = "x"}) -> (tensor<f32> {gc.output = "loss"}) {
   %w = gc.read @w : tensor<3xf32>
   %y = gc.bias %x, %w : (tensor<8x3xf32>, tensor<3xf32>) -> tensor<8x3xf32>
-  // expected-error @below {{works on single samples of the batch and cannot run on a part of it}}
+  // expected-error @below {{works on single samples of the batch and cannot run on a part of the batch}}
   %s = gc.slice %y {axis = 0 : i64, offset = 0 : i64, size = 1 : i64} : (tensor<8x3xf32>) -> tensor<1x3xf32>
   %loss = gc.reduce_mean %s {dimensions = array<i64: 0, 1>} : (tensor<1x3xf32>) -> tensor<f32>
   return %loss : tensor<f32>
@@ -50,7 +50,7 @@ gc.parameter @w : tensor<3xf32> = #gc.init<constant, [0.0]>
 func.func @model(%x: tensor<8x3xf32> {gc.input = "x"}) -> (tensor<f32> {gc.output = "loss"}) {
   %w = gc.read @w : tensor<3xf32>
   %y = gc.bias %x, %w : (tensor<8x3xf32>, tensor<3xf32>) -> tensor<8x3xf32>
-  // expected-error @below {{moves elements across samples and cannot run on a part of the batch of 8}}
+  // expected-error @below {{moves elements across the samples of a batch of 8 and cannot run on a part of the batch}}
   %s = gc.reshape %y : (tensor<8x3xf32>) -> tensor<2x12xf32>
   %loss = gc.reduce_mean %s {dimensions = array<i64: 0, 1>} : (tensor<2x12xf32>) -> tensor<f32>
   return %loss : tensor<f32>
@@ -108,7 +108,7 @@ func.func @model(%x: tensor<8x3xf32> {gc.input = "x"}) -> (tensor<f32> {gc.outpu
 gc.parameter @w : tensor<3xf32> = #gc.init<constant, [0.0]>
 func.func @model(%x: tensor<8x3xf32> {gc.input = "x"}) -> (tensor<f32> {gc.output = "loss"}) {
   %w = gc.read @w : tensor<3xf32>
-  // expected-error @below {{'arith.constant' does not say what it does to the samples of a batch (BatchOpInterface), so the batch cannot be split}}
+  // expected-error @below {{'arith.constant' does not say what it does to the samples of a batch (BatchOpInterface), so the model cannot run on a part of the batch}}
   %one = arith.constant dense<1.0> : tensor<3xf32>
   %y = gc.bias %x, %w : (tensor<8x3xf32>, tensor<3xf32>) -> tensor<8x3xf32>
   %z = gc.bias %y, %one : (tensor<8x3xf32>, tensor<3xf32>) -> tensor<8x3xf32>

@@ -21,7 +21,7 @@
 // CHAINS: error: chains=4-2: expected places in order, such as 3-12,20-31
 // PLACE: error: has 7 ops, and so no chain 2-99
 // READ: error: chain 0-0 has no op
-// TWICE: works on single samples of the batch and cannot run on a part of it
+// TWICE: works on single samples of the batch and cannot run on a part of the batch
 
 gc.parameter @s : tensor<3xf32> = #gc.init<constant, [1.0]>
 gc.state @generator generator : tensor<2xi64> = #gc.init<constant, [0.0]>

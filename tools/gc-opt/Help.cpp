@@ -12,11 +12,13 @@ using namespace mlir;
 namespace gc::opt {
 namespace {
 
-/// In the order in which `--gc-train` runs them. A test finds what passes/Passes.td has besides.
+/// First what prepares a model, then in the order in which `--gc-train` runs them. A test finds
+/// what passes/Passes.td has besides.
 constexpr llvm::StringLiteral kPasses[] = {
-    "gc-check-model", "gc-simplify",   "gc-split",         "gc-inference",   "gc-autodiff",
-    "gc-optimizer",   "gc-accumulate", "gc-expand",        "gc-fuse",        "gc-select-cpu",
-    "gc-schedule",    "gc-plan-step",  "gc-rematerialize", "gc-plan-memory", "gc-check-memory"};
+    "gc-batch",     "gc-check-model",   "gc-simplify",    "gc-split",
+    "gc-inference", "gc-autodiff",      "gc-optimizer",   "gc-accumulate",
+    "gc-expand",    "gc-fuse",          "gc-select-cpu",  "gc-schedule",
+    "gc-plan-step", "gc-rematerialize", "gc-plan-memory", "gc-check-memory"};
 
 constexpr llvm::StringLiteral kBeginning = R"(gc-opt: passes on gc IR
 
@@ -26,14 +28,16 @@ examples:
   gc-opt models/mlp.mlir --gc-autodiff                 the backward pass of a small network
   gc-opt models/mlp.mlir --gc-train                    the whole step, with every offset in memory
   gc-opt models/mlp.mlir --gc-train="optimizer=adam lr=0.001 policy=all"
+  gc-opt models/mlp.mlir --gc-batch=size=8 -o mlp8.mlir   the same model for a batch of 8
   gc-gen resnet | gc-opt --gc-autodiff --gc-optimizer="kind=sgd momentum=0.9" --gc-fuse -o step.mlir
   gc-opt models/mlp.mlir --gc-train --mlir-print-ir-after-all 2>passes.txt    after every pass
 
 Passes run in the order in which they are given. Options of a pass are one argument:
 --gc-optimizer="kind=adam lr=0.001". What each pass requires and guarantees: docs/passes.md.
 
-passes, in the order in which --gc-train runs them, up to --gc-plan-step; --gc-rematerialize and
---gc-plan-memory are its two halves, and --gc-check-memory proves the outcome:
+passes, in the order in which --gc-train runs them, up to --gc-plan-step; --gc-batch makes another
+model for it, --gc-rematerialize and --gc-plan-memory are the two halves of --gc-plan-step, and
+--gc-check-memory proves the outcome:
 )";
 
 constexpr llvm::StringLiteral kEnd = R"(
