@@ -11,6 +11,7 @@
 #include "passes/ModelFunction.h"
 #include "passes/Passes.h"
 #include "passes/Split.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 
@@ -24,6 +25,13 @@ bool Candidates::build() {
   if (options.split.automatic && isScarce() && (options.accumulateAuto || options.accumulate == 1))
     trySplits();
   return true;
+}
+
+std::string Candidates::ratesFrom(const std::string &otherwise) const {
+  if (measured.share() <= 0)
+    return otherwise;
+  return llvm::formatv("profile of earlier runs ({0:F0} % of the step), else {1}",
+                       100 * measured.share(), otherwise);
 }
 
 bool Candidates::addUnsplit() {

@@ -22,8 +22,8 @@ public:
   /// False: the passes failed, and `error` or their diagnostics say why.
   bool build();
 
-  /// The part of the step whose times were measured in earlier runs; 0 where they are not used.
-  double measuredShare() const { return measured.share(); }
+  /// Whose rates predict times, for reports: `otherwise` where none were measured in earlier runs.
+  std::string ratesFrom(const std::string &otherwise) const;
 
   std::vector<StepCandidate> all;
   std::string rejected; // why there are not more

@@ -55,6 +55,25 @@ public:
     return std::vector<uint8_t>(bytes, bytes + file.size());
   }
 
+  FailureOr<double> secondsSavedByJoining() {
+    for (const PlannedBuffer &buffer : memory.buffers)
+      if (failed(addBuffer(buffer)))
+        return failure();
+    addVariables();
+    for (const PlannedFunction &function : memory.functions) {
+      plan::CommandListT updates;
+      func::FuncOp list = function.function;
+      Block &body = list.getBody().front();
+      for (auto next = body.begin(); next != std::prev(body.end());) {
+        FailureOr<size_t> joined = joinUpdates(*next, function, updates);
+        if (failed(joined))
+          return failure();
+        std::advance(next, std::max<size_t>(1, *joined));
+      }
+    }
+    return joinedUpdates.secondsSaved;
+  }
+
 private:
   LogicalResult addBuffer(const PlannedBuffer &buffer) {
     auto b = std::make_unique<plan::BufferT>();
@@ -437,6 +456,12 @@ FailureOr<std::vector<uint8_t>> buildPlan(const StepCandidate &step, const Memor
                                           const CompileOptions &options, Target &target,
                                           nlohmann::json &report) {
   return Builder(step, memory, options, target, report).run();
+}
+
+FailureOr<double> secondsSavedByJoining(const StepCandidate &step, const MemoryPlan &memory,
+                                        const CompileOptions &options, Target &target) {
+  nlohmann::json unused;
+  return Builder(step, memory, options, target, unused).secondsSavedByJoining();
 }
 
 } // namespace gc

@@ -34,14 +34,12 @@ std::string aliveText(const PeakFacts &peak) {
 // Tells what the smallest of all plans needs.
 StepDecision refuseBudget(std::vector<StepCandidate> &candidates, const MemoryWishes &wishes) {
   auto [least, needed] = smallestStep(candidates);
-  int64_t lowest = std::numeric_limits<int64_t>::max();
-  for (const StepCandidate &candidate : candidates)
-    lowest = std::min(lowest, candidate.plans.lowestBytes());
+  int64_t lowest = lowestBytes(candidates);
   StepPlans &plans = candidates[least].plans;
   int64_t parts = candidates[least].split.parts;
   bool isAnySplit =
       llvm::any_of(candidates, [](const StepCandidate &own) { return own.split.parts > 1; });
-  return refuse(
+  StepDecision decision = refuse(
       StepDecision::Outcome::BudgetMissed,
       llvm::formatv(
           "the budget of {0} cannot be met: this step needs at least {1}{2}\nno plan {9} can "
@@ -60,6 +58,9 @@ StepDecision refuseBudget(std::vector<StepCandidate> &candidates, const MemoryWi
               : " or a smaller batch",
           isAnySplit ? "in these orders of ops, with and without such parts,"
                      : "in this order of ops"));
+  decision.smallestBytes = needed;
+  decision.lowestBytes = lowest;
+  return decision;
 }
 
 // Those that may be fastest come first, so that others are not searched: a proven bound tells that
@@ -110,6 +111,13 @@ StepDecision followPolicy(StepPlans &plans, const MemoryWishes &wishes) {
 }
 
 } // namespace
+
+int64_t lowestBytes(const std::vector<StepCandidate> &candidates) {
+  int64_t lowest = std::numeric_limits<int64_t>::max();
+  for (const StepCandidate &candidate : candidates)
+    lowest = std::min(lowest, candidate.plans.lowestBytes());
+  return lowest;
+}
 
 void addCandidates(ModuleOp module, func::FuncOp train, int64_t microBatches, bool lean,
                    bool scarce, const PlanMemoryOptions &memory,

@@ -48,7 +48,13 @@ struct StepDecision {
   std::string error; // where nothing was chosen: why, and what to do
   size_t candidate = 0;
   RematPlan plan;
+  // Where the budget was missed:
+  int64_t smallestBytes = 0; // of all plans that were found
+  int64_t lowestBytes = 0;   // proven: no plan needs less
 };
+
+/// A proven bound: no plan of any candidate needs fewer bytes.
+int64_t lowestBytes(const std::vector<StepCandidate> &candidates);
 
 /// The candidate that has the smallest arena of all, the first of equals, and that arena's bytes.
 std::pair<size_t, int64_t> smallestStep(std::vector<StepCandidate> &candidates);

@@ -1,9 +1,12 @@
 #include "tools/gc-compile/Arguments.h"
 
+#include "runtime/process/AtomicFile.h"
+#include "runtime/report/Sizes.h"
 #include "tools/flags/CommandLine.h"
 #include "tools/flags/CompileFlags.h"
 #include "tools/flags/CudaModel.h"
 #include "tools/flags/ModelFile.h"
+#include "tools/gc-compile/WhatIf.h"
 
 #include <CLI/CLI.hpp>
 
@@ -20,6 +23,9 @@ Examples:
   gc-compile vit.mlir --budget=400MB --accumulate=auto -o vit.plan
   gc-gen resnet --depth=152 --batch=64 | gc-compile - --device=cuda --target=sm_86 --budget=8GB
   gc-compile resnet50.mlir --pareto=20 --csv=resnet50.csv --plot=resnet50.svg
+  gc-gen resnet --depth=101 | gc-compile - --max-batch --budget=12GB
+  gc-gen resnet --depth=101 | gc-compile - --max-batch --device=cuda --target="RTX 3060"
+  gc-compile vit.mlir --what-if="batch=8,16,32 budget=none,1GB optimizer=sgd,adam" --csv=vit.csv
 
 A plan for the CPU holds code for the CPU that compiled it; one for CUDA holds code for --target and
 newer devices; without --target it is compiled for the GPU that is there. Otherwise compiling needs
@@ -74,18 +80,36 @@ void addFlags(CLI::App &app, Arguments &a) {
                  "feasible, as a table; no plan is made")
       ->check(CLI::Range(1, 1000))
       ->group(group);
-  app.add_option("--csv", a.csv, "The table of --pareto as a file")->group(group);
+  app.add_option("--csv", a.csv, "The table of --pareto or --what-if as a file")->group(group);
   app.add_option("--plot", a.plot, "The table of --pareto as a picture (SVG)")->group(group);
   app.add_flag("--check", c.check,
                "Replay the finished plan: no live buffers overlap, every read sees its value")
       ->group(group);
 }
 
+void addQuestions(CLI::App &app, Arguments &a, std::string &reserve) {
+  const char *group = "Questions, answered in place of a plan";
+  app.add_flag("--max-batch", a.maxBatch,
+               "The largest batch that fits --budget, or the memory of the card that --target "
+               "names: alone, with recomputation, and with micro-batches")
+      ->group(group);
+  app.add_option(
+         "--reserve", reserve,
+         "--max-batch: bytes that are not for the plan, such as those of driver and context "
+         "(default: 1GiB of a card's memory, nothing of a --budget)")
+      ->group(group);
+  app.add_option("--what-if", a.whatIf,
+                 "A table of the step for all combinations of KEY=VALUE,VALUE...: batch, budget, "
+                 "optimizer, target, accumulate, remat, precision (f32)")
+      ->group(group);
+}
+
 Status checkPareto(const CLI::App &app, const Arguments &a) {
   if (!a.compile.pareto) {
-    for (const char *flag : {"--csv", "--plot"})
-      if (app.count(flag))
-        return badInput(std::string(flag) + " goes with --pareto=N");
+    if (app.count("--csv") && a.whatIf.empty())
+      return badInput("--csv goes with --pareto=N or --what-if");
+    if (app.count("--plot"))
+      return badInput("--plot goes with --pareto=N");
     return {};
   }
   for (const char *flag : {"--output", "--report", "--html", "--budget", "--remat", "--explain",
@@ -93,6 +117,65 @@ Status checkPareto(const CLI::App &app, const Arguments &a) {
     if (app.count(flag))
       return badInput(std::string("--pareto and ") + flag +
                       " exclude each other: a table of budgets is made instead of a plan");
+  return {};
+}
+
+Status refuseBeside(const CLI::App &app, const char *question,
+                    std::initializer_list<const char *> flags) {
+  for (const char *flag : flags)
+    if (app.count(flag))
+      return badInput(std::string(question) + " and " + flag +
+                      " exclude each other: a question is answered instead of a plan being made");
+  return {};
+}
+
+Status checkMaxBatch(const CLI::App &app, Arguments &a, const std::string &reserve) {
+  if (!a.maxBatch)
+    return app.count("--reserve") ? badInput("--reserve goes with --max-batch") : Status();
+  if (Status fine = refuseBeside(app, "--max-batch",
+                                 {"--what-if", "--pareto", "--output", "--html", "--remat",
+                                  "--explain", "--check", "--kernels", "--dump-kernels"});
+      !fine)
+    return fine;
+  if (a.compile.accumulateAuto)
+    return badInput(
+        "--accumulate=auto has no effect with --max-batch, which looks at micro-batches "
+        "anyway; --accumulate=K says how many, also where they change the result");
+  if (a.compile.split.parts > 1)
+    return badInput("--max-batch and --split=N exclude each other: a batch that is looked for need "
+                    "not have N equal parts; there are --split=auto and off");
+  if (reserve.empty())
+    return {};
+  gc::runtime::Result<uint64_t> bytes = gc::runtime::parseSize(reserve);
+  if (!bytes)
+    return badInput("--reserve: " + bytes.error().message);
+  a.reserve = *bytes;
+  return {};
+}
+
+// What the question varies is not said a second time.
+Status checkWhatIf(const CLI::App &app, Arguments &a) {
+  if (!app.count("--what-if"))
+    return {};
+  if (Status fine = refuseBeside(app, "--what-if",
+                                 {"--pareto", "--output", "--html", "--explain", "--check",
+                                  "--kernels", "--dump-kernels"});
+      !fine)
+    return fine;
+  gc::runtime::Result<std::vector<WhatIfKey>> keys = readWhatIf(a.whatIf);
+  if (!keys)
+    return keys.error();
+  for (const WhatIfKey &key : *keys) {
+    const CLI::Option *flag = app.get_option_no_throw("--" + key.name);
+    if (flag && flag->count())
+      return badInput("--" + key.name + " and " + key.name +
+                      " in --what-if exclude each other: give all values in one of them");
+    // Its settings are checked for each row; here for the first.
+    if (key.name == "optimizer")
+      a.compile.optimizer.name = key.values.front();
+    if (key.name == "target")
+      a.compile.target = key.values.front();
+  }
   return {};
 }
 
@@ -109,6 +192,8 @@ bool parseArguments(int argc, char **argv, Arguments &a, int &exitCode) {
       ->trigger_on_parse()
       ->group("Device");
   addFlags(app, a);
+  std::string reserve;
+  addQuestions(app, a, reserve);
   CompileFlags compileFlags(a.compile);
   compileFlags.add(app);
   if (!parseCommandLine(app, argc, argv, exitCode))
@@ -117,7 +202,11 @@ bool parseArguments(int argc, char **argv, Arguments &a, int &exitCode) {
   if (fine && a.kernels && a.compile.device != "cuda")
     fine = badInput("--kernels goes with --device=cuda: it is a table of a GPU's resources");
   if (fine)
+    fine = checkWhatIf(app, a);
+  if (fine)
     fine = compileFlags.finish();
+  if (fine)
+    fine = checkMaxBatch(app, a, reserve);
   a.noCalibrate = compileFlags.noCalibrate();
   if (!fine)
     exitCode = failWith("gc-compile", fine.error());
@@ -134,4 +223,8 @@ Status checkFiles(const Arguments &a) {
        {"--plot", a.plot},
        {"--dump-kernels", a.compile.dumpKernels, NamedPath::Kind::Directory, {"kernels.mlir"}}},
       {modelInput(a.model), {"--costs", a.compile.costs}});
+}
+
+Status writeIfAsked(const std::string &path, const std::string &text) {
+  return path.empty() ? Status() : gc::runtime::writeFileAtomically(path, text);
 }

@@ -10,6 +10,7 @@
 #include "tools/gc-compile/CompileReport.h"
 #include "tools/gc-compile/CudaReport.h"
 #include "tools/gc-compile/Pareto.h"
+#include "tools/gc-compile/Questions.h"
 
 #include <fmt/format.h>
 
@@ -17,10 +18,6 @@
 #include <filesystem>
 
 using namespace gc::runtime;
-
-static Status write(const std::string &path, const std::string &text) {
-  return path.empty() ? Status() : writeFileAtomically(path, text);
-}
 
 static Status compileToFile(Arguments &a) {
   // Asked first: nobody should wait for a compilation to hear of a misspelled directory.
@@ -36,8 +33,11 @@ static Status compileToFile(Arguments &a) {
       return badInput(fmt::format("--device=cuda needs a --target to compile for, as this machine "
                                   "has no GPU that tells it ({}); gc-compile --targets lists them",
                                   described.error().message));
-  bool tellsTime = asksForTime(a.compile) || !a.report.empty() || !a.html.empty();
+  bool isQuestion = a.maxBatch || !a.whatIf.empty();
+  bool tellsTime = isQuestion || asksForTime(a.compile) || !a.report.empty() || !a.html.empty();
   findMachineRates(a.compile, usualWish(a.noCalibrate, tellsTime));
+  if (isQuestion)
+    return a.maxBatch ? answerMaxBatch(a, *text) : answerWhatIf(a, *text);
   Result<CompiledModel> compiled = compileText(*text, a.model, a.compile);
   if (!compiled)
     return compiled.error();
@@ -45,9 +45,10 @@ static Status compileToFile(Arguments &a) {
     std::vector<ParetoPoint> points = paretoPoints(compiled->result.report);
     fmt::print("{}found in {:.2f} s, times predicted by rates: {}\n", paretoTable(points),
                compiled->seconds, ratesFrom(compiled->result.report));
-    if (Status done = write(a.csv, paretoCsv(points)); !done)
+    if (Status done = writeIfAsked(a.csv, paretoCsv(points)); !done)
       return done;
-    return write(a.plot, paretoPlot(points, std::filesystem::path(displayName(a.model)).stem()));
+    return writeIfAsked(a.plot,
+                        paretoPlot(points, std::filesystem::path(displayName(a.model)).stem()));
   }
   const std::vector<uint8_t> &bytes = compiled->result.plan;
   Result<PlanFile> plan = PlanFile::fromMemory(std::as_bytes(std::span(bytes)), a.model);
@@ -72,14 +73,14 @@ static Status compileToFile(Arguments &a) {
   } else {
     fmt::print("{:<11} no plan (-o FILE keeps it)\n", "written");
   }
-  if (Status done = write(a.report, reportJson(*plan, report)); !done)
+  if (Status done = writeIfAsked(a.report, reportJson(*plan, report)); !done)
     return done;
   if (a.html.empty())
     return {};
   Result<std::string> page = htmlPage(*plan, report);
   if (!page)
     return page.error();
-  return write(a.html, *page);
+  return writeIfAsked(a.html, *page);
 }
 
 int main(int argc, char **argv) {
