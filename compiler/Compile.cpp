@@ -93,6 +93,13 @@ CompileResult compileModel(const std::string &text, const std::string &name,
   CompileResult result;
   if (options.pareto > 0) {
     report["pareto"] = paretoTable(candidates.all, options.pareto);
+    if (wishes.policy != "none") {
+      StepDecision decision = chooseStep(candidates.all, wishes);
+      if (decision.outcome != StepDecision::Outcome::Chosen)
+        return failedWith(BadInput, decision.error);
+      report["policy"] = policyRow(candidates.all, decision);
+      report["policy"]["name"] = options.remat;
+    }
     report["compile_seconds"] = secondsSince(start);
     result.report = report.dump();
     result.warnings = log.text();

@@ -231,6 +231,25 @@ std::string explainDecision(const StepDecision &decision, std::vector<StepCandid
   return text;
 }
 
+// A row of a table of budgets; `base` is the seconds of the step that recomputes nothing.
+static nlohmann::json paretoRow(const std::vector<StepCandidate> &candidates,
+                                const StepDecision &decision, int64_t budget, double base) {
+  const StepPlans &plans = candidates[decision.candidate].plans;
+  Schedule schedule = scheduleOf(plans.function().graph, decision.plan);
+  int again = 0;
+  for (int place = 0; place < schedule.size(); ++place)
+    again += schedule.recomputed(place);
+  return {{"budget_bytes", budget},
+          {"peak_bytes", plans.arenaBytes(decision.plan)},
+          {"step_seconds_predicted", plans.seconds(decision.plan)},
+          {"recompute_fraction", plans.recomputeSeconds(decision.plan) / base},
+          {"time_lower_bound", lowestSeconds(candidates, budget) / base - 1},
+          {"micro_batches", plans.microBatches()},
+          {"split_parts", candidates[decision.candidate].split.parts},
+          {"input_slots", plans.inputSlots()},
+          {"recomputed_ops", again}};
+}
+
 nlohmann::json paretoTable(std::vector<StepCandidate> &candidates, int points) {
   StepPlans &first = candidates.front().plans;
   double base = first.seconds(first.keepEverything());
@@ -238,26 +257,19 @@ nlohmann::json paretoTable(std::vector<StepCandidate> &candidates, int points) {
   int64_t bottom = std::min(top, smallestStep(candidates).second);
   nlohmann::json rows = nlohmann::json::array();
   for (int i = 0; i < points; ++i) {
-    int64_t budget = points == 1 ? top : top - (top - bottom) * i / (points - 1);
     MemoryWishes wishes;
-    wishes.budgetBytes = budget;
-    StepDecision decision = chooseStep(candidates, wishes);
-    StepPlans &plans = candidates[decision.candidate].plans;
-    Schedule schedule = scheduleOf(plans.function().graph, decision.plan);
-    int again = 0;
-    for (int place = 0; place < schedule.size(); ++place)
-      again += schedule.recomputed(place);
-    rows.push_back({{"budget_bytes", budget},
-                    {"peak_bytes", plans.arenaBytes(decision.plan)},
-                    {"step_seconds_predicted", plans.seconds(decision.plan)},
-                    {"recompute_fraction", plans.recomputeSeconds(decision.plan) / base},
-                    {"time_lower_bound", lowestSeconds(candidates, budget) / base - 1},
-                    {"micro_batches", plans.microBatches()},
-                    {"split_parts", candidates[decision.candidate].split.parts},
-                    {"input_slots", plans.inputSlots()},
-                    {"recomputed_ops", again}});
+    wishes.budgetBytes = points == 1 ? top : top - (top - bottom) * i / (points - 1);
+    rows.push_back(paretoRow(candidates, chooseStep(candidates, wishes), wishes.budgetBytes, base));
   }
   return rows;
+}
+
+nlohmann::json policyRow(const std::vector<StepCandidate> &candidates,
+                         const StepDecision &decision) {
+  const StepPlans &first = candidates.front().plans;
+  return paretoRow(candidates, decision,
+                   candidates[decision.candidate].plans.arenaBytes(decision.plan),
+                   first.seconds(first.keepEverything()));
 }
 
 } // namespace gc

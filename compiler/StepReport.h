@@ -33,6 +33,10 @@ std::string explainDecision(const StepDecision &decision, std::vector<StepCandid
 /// micro_batches, split_parts, input_slots, recomputed_ops}.
 nlohmann::json paretoTable(std::vector<StepCandidate> &candidates, int points);
 
+/// A row of that kind for what a fixed policy chose; its budget is its peak.
+nlohmann::json policyRow(const std::vector<StepCandidate> &candidates,
+                         const StepDecision &decision);
+
 } // namespace gc
 
 #endif

@@ -77,7 +77,7 @@ void addFlags(CLI::App &app, Arguments &a) {
       ->group(group);
   app.add_option("--pareto", c.pareto,
                  "Peak against predicted time at N budgets, from no recomputation to the smallest "
-                 "feasible, as a table; no plan is made")
+                 "feasible, as a table; with --remat a last row of that policy; no plan is made")
       ->check(CLI::Range(1, 1000))
       ->group(group);
   app.add_option("--csv", a.csv, "The table of --pareto or --what-if as a file")->group(group);
@@ -112,8 +112,8 @@ Status checkPareto(const CLI::App &app, const Arguments &a) {
       return badInput("--plot goes with --pareto=N");
     return {};
   }
-  for (const char *flag : {"--output", "--report", "--html", "--budget", "--remat", "--explain",
-                           "--check", "--kernels", "--dump-kernels"})
+  for (const char *flag : {"--output", "--report", "--html", "--budget", "--explain", "--check",
+                           "--kernels", "--dump-kernels"})
     if (app.count(flag))
       return badInput(std::string("--pareto and ") + flag +
                       " exclude each other: a table of budgets is made instead of a plan");

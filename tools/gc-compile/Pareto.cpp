@@ -9,11 +9,16 @@
 std::vector<ParetoPoint> paretoPoints(const std::string &compileReport) {
   std::vector<ParetoPoint> points;
   const nlohmann::json report = nlohmann::json::parse(compileReport);
-  for (const auto &row : report.at("pareto"))
+  auto add = [&](const nlohmann::json &row, const std::string &policy) {
     points.push_back({row.at("budget_bytes"), row.at("peak_bytes"), row.at("micro_batches"),
                       row.at("split_parts"), row.at("recomputed_ops"),
                       row.at("step_seconds_predicted"), row.at("recompute_fraction"),
-                      row.at("time_lower_bound")});
+                      row.at("time_lower_bound"), policy});
+  };
+  for (const auto &row : report.at("pareto"))
+    add(row, "");
+  if (report.contains("policy"))
+    add(report["policy"], report["policy"].at("name"));
   return points;
 }
 
@@ -23,20 +28,22 @@ std::string paretoTable(const std::vector<ParetoPoint> &points) {
                                  "ops again", "micro-batches", "parts");
   double fastest = points.empty() ? 0 : points.front().stepSeconds;
   for (const ParetoPoint &point : points)
-    text += fmt::format("{:>14} {:>14} {:>9.4g} {:>7.2f}% {:>7.2f}% {:>10} {:>13} {:>5}\n",
-                        point.budgetBytes, point.peakBytes, point.stepSeconds,
-                        100 * (point.stepSeconds / fastest - 1), 100 * point.lowerBound,
-                        point.recomputedOps, point.microBatches, point.parts);
+    text +=
+        fmt::format("{:>14} {:>14} {:>9.4g} {:>7.2f}% {:>7.2f}% {:>10} {:>13} {:>5}\n",
+                    point.policy.empty() ? std::to_string(point.budgetBytes) : point.policy,
+                    point.peakBytes, point.stepSeconds, 100 * (point.stepSeconds / fastest - 1),
+                    100 * point.lowerBound, point.recomputedOps, point.microBatches, point.parts);
   return text;
 }
 
 std::string paretoCsv(const std::vector<ParetoPoint> &points) {
   std::string text = "budget_bytes,peak_bytes,step_seconds_predicted,recompute_fraction,"
-                     "time_lower_bound,recomputed_ops,micro_batches,split_parts\n";
+                     "time_lower_bound,recomputed_ops,micro_batches,split_parts,policy\n";
   for (const ParetoPoint &point : points)
-    text += fmt::format("{},{},{:.9g},{:.9g},{:.9g},{},{},{}\n", point.budgetBytes, point.peakBytes,
-                        point.stepSeconds, point.recomputed, point.lowerBound, point.recomputedOps,
-                        point.microBatches, point.parts);
+    text += fmt::format("{},{},{:.9g},{:.9g},{:.9g},{},{},{},{}\n", point.budgetBytes,
+                        point.peakBytes, point.stepSeconds, point.recomputed, point.lowerBound,
+                        point.recomputedOps, point.microBatches, point.parts,
+                        point.policy.empty() ? "budget" : point.policy);
   return text;
 }
 
@@ -106,6 +113,12 @@ std::string paretoPlot(const std::vector<ParetoPoint> &points, const std::string
   for (size_t i = 0; i < points.size(); ++i) {
     const ParetoPoint &point = points[i];
     double px = x(static_cast<double>(point.peakBytes));
+    if (!point.policy.empty()) {
+      svg += fmt::format("<circle cx=\"{0:.1f}\" cy=\"{1:.1f}\" r=\"3.5\" fill=\"none\" "
+                         "stroke=\"#c05a1f\"/>\n<text x=\"{2:.1f}\" y=\"{1:.1f}\">{3}</text>\n",
+                         px, y(slower(point)), px + 7, escaped(point.policy));
+      continue;
+    }
     if (i > 0)
       plans += fmt::format("{:.1f},{:.1f} ", x(static_cast<double>(points[i - 1].peakBytes)),
                            y(slower(point)));

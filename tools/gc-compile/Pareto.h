@@ -13,9 +13,10 @@ struct ParetoPoint {
   double stepSeconds = 0; // predicted
   double recomputed = 0;  // part of a step
   double lowerBound = 0;  // of how much slower any plan within the budget is
+  std::string policy;     // what --remat asked for; empty: the row is of a budget
 };
 
-/// The "pareto" rows of a compile report.
+/// The "pareto" rows of a compile report, and that of a fixed policy last, where there is one.
 std::vector<ParetoPoint> paretoPoints(const std::string &compileReport);
 
 std::string paretoTable(const std::vector<ParetoPoint> &points);
