@@ -81,6 +81,28 @@ std::string durationText(double seconds) {
   return fmt::format("{}:{:02}", whole / 60, whole % 60);
 }
 
+/// Four digits, and no exponent for what people measure.
+static std::string fourDigits(double value) {
+  return value < 1000 ? fmt::format("{:.4g}", value) : fmt::format("{:.0f}", value);
+}
+
+std::string secondsText(double seconds) {
+  static constexpr struct {
+    double from, factor;
+    const char *unit;
+  } units[] = {{1, 1, "s"}, {1e-3, 1e3, "ms"}, {0, 1e6, "us"}};
+  if (!std::isfinite(seconds) || seconds < 0)
+    return "?";
+  for (const auto &unit : units)
+    if (seconds >= unit.from)
+      return fourDigits(seconds * unit.factor) + " " + unit.unit;
+  return "?";
+}
+
+std::string rateText(double samplesPerSecond) {
+  return fourDigits(samplesPerSecond) + " samples/s";
+}
+
 std::string countText(uint64_t count) {
   std::string digits = std::to_string(count), text;
   for (size_t i = 0; i < digits.size(); ++i) {

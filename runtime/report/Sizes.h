@@ -1,4 +1,5 @@
-// Sizes as people write and read them. `1.5GB` is 10^9, `1.5GiB` is 2^30, a bare number is bytes.
+// Sizes, times and rates as people read them; sizes also as they write them. `1.5GB` is 10^9,
+// `1.5GiB` is 2^30, a bare number is bytes.
 #ifndef GC_RUNTIME_REPORT_SIZES_H
 #define GC_RUNTIME_REPORT_SIZES_H
 
@@ -18,8 +19,12 @@ Result<uint64_t> parseSize(const std::string &text);
 std::string sizeText(uint64_t bytes);
 /// `488.6 MiB` alone.
 std::string shortSizeText(uint64_t bytes);
-/// `1:02:03` or `2:03`.
+/// `1:02:03` or `2:03`: how long something runs.
 std::string durationText(double seconds);
+/// `12.34 ms`, `1.234 s`: what a step or an op takes.
+std::string secondsText(double seconds);
+/// `1234 samples/s`, `0.85 samples/s`
+std::string rateText(double samplesPerSecond);
 /// `11,689,512`
 std::string countText(uint64_t count);
 

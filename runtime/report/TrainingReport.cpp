@@ -114,6 +114,13 @@ std::string reportJson(const TrainingReport &r) {
   out["interrupted"] = r.interrupted;
   out["seconds"] = r.seconds;
   out["loader_wait_seconds"] = r.loaderWaitSeconds;
+  out["epochs"] = json::array();
+  for (const EpochReport &e : r.epochs)
+    out["epochs"].push_back({{"epoch", e.epoch},
+                             {"steps", e.steps},
+                             {"loss", e.loss},
+                             {"accuracy", orNull(e.accuracy)},
+                             {"seconds", e.seconds}});
   out["evaluations"] = json::array();
   for (const EvaluationReport &e : r.evaluations)
     out["evaluations"].push_back({{"epoch", e.epoch},

@@ -45,6 +45,14 @@ struct PredictionReport {
   std::string ratesFrom;
 };
 
+/// What this run trained of an epoch, which is all of it unless it resumed or was ended within.
+struct EpochReport {
+  uint64_t epoch = 0, steps = 0; // counted from 1
+  double loss = 0;               // mean over its steps
+  std::optional<double> accuracy;
+  double seconds = 0; // without evaluation
+};
+
 /// After an epoch, in inference mode.
 struct EvaluationReport {
   uint64_t epoch = 0, step = 0;
@@ -71,6 +79,7 @@ struct TrainingReport {
   uint64_t stepsBefore = 0; // done before a run that goes on from a checkpoint; no part of the JSON
   std::vector<float> loss;  // each step's
   std::optional<double> accuracy; // of the last epoch (or of what was run of it), in training mode
+  std::vector<EpochReport> epochs;
   std::vector<EvaluationReport> evaluations;
   std::vector<float> stepSeconds;
   double compileSeconds = 0, seconds = 0, loaderWaitSeconds = 0;

@@ -9,7 +9,7 @@
 namespace gc::runtime {
 
 static std::string line(const char *label, const std::string &text) {
-  return fmt::format("{:<11} {}\n", label, text);
+  return fmt::format("{:<{}} {}\n", label, kLabelColumns, text);
 }
 
 static std::string percent(double fraction) { return fmt::format("{:.2f} %", 100 * fraction); }
@@ -87,6 +87,46 @@ static std::string aboveBudgetText(const TrainingReport &r) {
                               : "rounding to pages, and what loader and monitor threads touch");
 }
 
+std::string epochTable(const TrainingReport &r) {
+  constexpr size_t shown = 20;
+  size_t count = r.epochs.size();
+  if (count < 2)
+    return "";
+  bool hasAccuracy = false, hasTest = !r.evaluations.empty();
+  for (const EpochReport &epoch : r.epochs)
+    hasAccuracy |= epoch.accuracy.has_value();
+  auto cell = [](std::optional<double> value, bool isFraction) {
+    return !value ? std::string("-") : isFraction ? percent(*value) : fmt::format("{:.4f}", *value);
+  };
+  auto row = [&](const std::string &epoch, const std::string &loss, const std::string &accuracy,
+                 const std::string &testLoss, const std::string &testAccuracy,
+                 const std::string &time) {
+    std::string text = fmt::format("{:>5}  {:>10}", epoch, loss);
+    if (hasAccuracy)
+      text += fmt::format("  {:>10}", accuracy);
+    if (hasTest)
+      text += fmt::format("  {:>10}", testLoss);
+    if (hasTest && hasAccuracy)
+      text += fmt::format("  {:>13}", testAccuracy);
+    return text + fmt::format("  {:>8}\n", time);
+  };
+  std::string text = row("epoch", "mean loss", "accuracy", "test loss", "test accuracy", "time");
+  if (count > shown)
+    text += fmt::format("{:>5}  ({} before)\n", "...", count - shown);
+  for (size_t i = count > shown ? count - shown : 0; i < count; ++i) {
+    const EpochReport &epoch = r.epochs[i];
+    std::optional<double> testLoss, testAccuracy;
+    for (const EvaluationReport &e : r.evaluations)
+      if (e.epoch == epoch.epoch) {
+        testLoss = e.loss;
+        testAccuracy = e.accuracy;
+      }
+    text += row(std::to_string(epoch.epoch), cell(epoch.loss, false), cell(epoch.accuracy, true),
+                cell(testLoss, false), cell(testAccuracy, true), durationText(epoch.seconds));
+  }
+  return text;
+}
+
 std::string summaryText(const TrainingReport &r) {
   std::string text;
   text += line(r.interrupted ? "interrupted" : "done",
@@ -104,8 +144,8 @@ std::string summaryText(const TrainingReport &r) {
   if (r.stepSeconds.empty())
     return text;
   float fastest = *std::min_element(r.stepSeconds.begin(), r.stepSeconds.end());
-  text += line("step", fmt::format("median {:.4f} s, fastest {:.4f} s, {:.4g} samples/s",
-                                   r.stepMedian(), fastest, r.samplesPerSecond()));
+  text += line("step", fmt::format("median {}, fastest {}, {}", secondsText(r.stepMedian()),
+                                   secondsText(fastest), rateText(r.samplesPerSecond())));
   const MemoryReport &m = r.memory;
   text += line("peak", fmt::format("predicted {}", sizeText(m.arenaBytes)));
   double difference =

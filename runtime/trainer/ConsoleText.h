@@ -8,6 +8,9 @@
 
 namespace gc::runtime {
 
+/// Of a line of header or summary: its label, before the text.
+constexpr size_t kLabelColumns = 11;
+
 struct ScheduleText {
   uint64_t totalSteps = 0, stepsPerEpoch = 0, fromStep = 0;
   bool wholeEpochs = false;
@@ -17,6 +20,8 @@ struct ScheduleText {
 std::string rematText(const RematReport &remat);
 std::string headerText(const TrainingReport &report, const ScheduleText &schedule);
 std::string evaluationText(const EvaluationReport &evaluation);
+/// A row for each epoch, the last ones where there are many; empty where there are less than two.
+std::string epochTable(const TrainingReport &report);
 std::string summaryText(const TrainingReport &report);
 
 } // namespace gc::runtime

@@ -15,8 +15,11 @@ Result<TrainOptions> resolveResume(const TrainOptions &options) {
     return badInput("--load and --resume exclude each other: a checkpoint has its own weights");
   if (!hasCheckpoint(options.resume) && !options.checkpoint.empty() &&
       isSamePlace(options.resume, options.checkpoint)) {
-    fmt::print(options.out, "no checkpoint in '{}' yet: starting from the beginning\n",
-               options.resume);
+    // A stream of JSON stays one.
+    if (options.progress != ProgressMode::None)
+      fmt::print(options.progress == ProgressMode::Json ? stderr : options.out,
+                 "{}no checkpoint in '{}' yet: starting from the beginning\n",
+                 options.progress == ProgressMode::Json ? "note: " : "", options.resume);
     resolved.resume.clear();
     return resolved;
   }

@@ -6,10 +6,11 @@
 
 namespace gc::runtime {
 
-std::vector<std::string> tellNotices(const Session &session) {
+std::vector<std::string> noticesOf(const Session &session, bool told) {
   std::vector<std::string> notices = session.notices();
   for (const std::string &notice : notices)
-    fmt::print(stderr, "note: {}\n", notice);
+    if (told)
+      fmt::print(stderr, "note: {}\n", notice);
   return notices;
 }
 

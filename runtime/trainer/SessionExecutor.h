@@ -9,9 +9,9 @@
 
 namespace gc::runtime {
 
-/// Says on stderr, a line each, what the device does otherwise than the plan's first choice; the
-/// lines, for reports.
-std::vector<std::string> tellNotices(const Session &session);
+/// What the device does otherwise than the plan's first choice, for reports; said on stderr too, a
+/// line each, where `told`.
+std::vector<std::string> noticesOf(const Session &session, bool told);
 
 /// Does not own the session.
 class SessionExecutor : public StepExecutor {

@@ -5,13 +5,11 @@
 #include "runtime/report/CommandFiles.h"
 #include "runtime/report/EventFile.h"
 #include "runtime/report/HtmlReport.h"
-#include "runtime/trainer/ConsoleText.h"
+#include "runtime/trainer/Console.h"
 #include "runtime/trainer/PlanFacts.h"
 #include "runtime/trainer/Resume.h"
 
 #include <fmt/format.h>
-
-#include <unistd.h>
 
 namespace gc::runtime {
 
@@ -36,11 +34,6 @@ static Status resume(Trainer &trainer, VariableStore &store, const TrainOptions 
                "warning: the checkpoint in '{}' was trained with {}; this run goes on with {}\n",
                options.resume, then, now);
   return trainer.resumeAt(checkpoint->position);
-}
-
-static void print(std::FILE *out, const std::string &text) {
-  std::fputs(text.c_str(), out);
-  std::fflush(out);
 }
 
 /// Everything that is written after the last step. Weights come first: they cost most to lose.
@@ -119,7 +112,7 @@ static void takeSamples(TrainingReport &report, const MonitorSummary &seen,
 /// Hangs checkpoints, event file and console lines on the trainer.
 static void attach(Trainer &trainer, VariableStore &store, const TrainOptions &options,
                    const TrainingSetting &setting, EventLog &events, Monitor &monitor,
-                   Progress &progress) {
+                   Console &console) {
   if (!options.checkpoint.empty())
     trainer.onEpochEnd = [&store, &options, &setting](const TrainingPosition &position) {
       return saveCheckpoint(options.checkpoint, store, {position, setting});
@@ -129,12 +122,11 @@ static void attach(Trainer &trainer, VariableStore &store, const TrainOptions &o
       events.scalar("loss/train", step, loss);
       events.device(monitor.newDeviceSample(), step);
     };
-  trainer.onEvaluation = [&events, &options, &progress](const EvaluationReport &evaluation) {
+  trainer.onEvaluation = [&events, &console](const EvaluationReport &evaluation) {
     events.scalar("loss/test", evaluation.step, evaluation.loss);
     if (evaluation.accuracy)
       events.scalar("accuracy/test", evaluation.step, *evaluation.accuracy);
-    progress.finishLine();
-    print(options.out, evaluationText(evaluation));
+    console.evaluation(evaluation);
   };
 }
 
@@ -155,9 +147,9 @@ static Status checkSomethingRuns(const Trainer &trainer, const TrainOptions &opt
 
 Status trainOn(StepExecutor &executor, const PlanInputs &inputs, const DataSource &data,
                const TrainOptions &options, TrainingReport &report) {
-  Progress progress(options.out, ::isatty(::fileno(options.out)) == 1);
+  Console console(options.out, options.progress);
   Result<std::unique_ptr<Trainer>> created =
-      Trainer::create(executor, inputs, data, options.schedule, &progress, report);
+      Trainer::create(executor, inputs, data, options.schedule, &console.progress(), report);
   if (!created)
     return created.error();
   Trainer &trainer = **created;
@@ -198,12 +190,12 @@ Status trainOn(StepExecutor &executor, const PlanInputs &inputs, const DataSourc
   schedule.stepsPerEpoch = trainer.stepsPerEpoch();
   schedule.fromStep = trainer.position().step;
   schedule.wholeEpochs = !options.schedule.steps && !data.endless;
-  print(options.out, headerText(report, schedule));
+  console.begin(report, schedule);
 
   std::unique_ptr<DeviceSampler> sampler = openSampler(executor, options, report);
   Monitor monitor;
   monitor.watch(sampler.get());
-  attach(trainer, *store, options, setting, events, monitor, progress);
+  attach(trainer, *store, options, setting, events, monitor, console);
   InterruptGuard guard;
   double begin = executor.seconds();
   monitor.start();
@@ -219,10 +211,8 @@ Status trainOn(StepExecutor &executor, const PlanInputs &inputs, const DataSourc
 
   Status saved;
   if (trained) {
-    if (report.interrupted)
-      print(options.out, fmt::format("interrupted after step {}\n", trainer.position().step));
     saved = saveResults(*store, executor, options, {trainer.position(), setting}, report);
-    print(options.out, summaryText(report));
+    console.end(report, trainer.position().step);
   }
   // The report tells how far a failed run came, too.
   Status reported;

@@ -59,7 +59,7 @@ Status trainPlan(const PlanFile &plan, const TrainOptions &asked, TrainingReport
   Result<std::unique_ptr<Session>> session = Session::create(plan, sessionOptions);
   if (!session)
     return session.error();
-  report.notices = tellNotices(**session);
+  report.notices = noticesOf(**session, options.progress != ProgressMode::None);
   SessionExecutor executor(**session);
   fillPlanFacts(report, plan.get());
   report.data = data->description;

@@ -27,7 +27,8 @@ struct TrainOptions {
   std::string nvmlLibrary = nvml::kLibraryName; // watches the device, where it can be watched
 
   double compileSeconds = 0;
-  std::FILE *out = stdout; // header, progress, summary
+  std::FILE *out = stdout;   // header, progress, summary
+  ProgressMode progress = ProgressMode::Auto; // None: nothing but errors and warnings
 };
 
 /// Fails (bad input) where what was asked for cannot be written, is written twice, or is one of the

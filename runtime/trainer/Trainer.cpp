@@ -268,6 +268,8 @@ Status Trainer::complete(const Step &step) {
   report.loss.push_back(static_cast<float>(loss));
   report.loaderWaitSeconds += step.waited;
   report.steps += 1;
+  lossInEpoch += loss;
+  stepsInEpoch += 1;
   correctInEpoch += step.correct;
   seenInEpoch += static_cast<double>(step.window * inputs.microBatch);
   if (findMetric(executor.plan(), kCorrectMetric))
@@ -276,27 +278,48 @@ Status Trainer::complete(const Step &step) {
     return runFailed(fmt::format("the loss is {} at step {} (epoch {}); try a smaller --lr, check "
                                  "the data, or start from other weights",
                                  loss, step.number, step.epoch));
-  showProgress(step.number, static_cast<float>(loss));
+  showProgress(step, loss);
   if (onStep)
     onStep(step.number, static_cast<float>(loss));
   return {};
 }
 
-void Trainer::showProgress(uint64_t step, float loss) {
+void Trainer::showProgress(const Step &step, double loss) {
   if (!progress)
     return;
   ProgressState state;
-  state.step = step;
+  state.step = step.number;
   state.totalSteps = finalStep;
   if (!schedule.steps && !data.endless) {
-    state.epoch = where.epoch + 1;
+    state.epoch = step.epoch;
     state.totalEpochs = schedule.epochs.value_or(1);
   }
   state.loss = loss;
-  state.accuracy = report.accuracy.value_or(-1);
-  state.memoryBytes = processMemoryBytes();
+  state.epochLoss = lossInEpoch / static_cast<double>(stepsInEpoch);
+  state.epochAccuracy = report.accuracy;
+  if (const plan::Optimizer *optimizer = executor.plan().optimizer())
+    state.learningRate = optimizer->lr();
   state.samples = executor.plan().batch();
   progress->update(state);
+}
+
+void Trainer::beginEpoch() {
+  correctInEpoch = seenInEpoch = lossInEpoch = 0;
+  stepsInEpoch = 0;
+  epochBegan = Clock::now();
+}
+
+void Trainer::endEpoch() {
+  if (stepsInEpoch == 0 || data.endless)
+    return;
+  EpochReport epoch;
+  epoch.epoch = where.stepInEpoch ? where.epoch + 1 : where.epoch;
+  epoch.steps = stepsInEpoch;
+  epoch.loss = lossInEpoch / static_cast<double>(stepsInEpoch);
+  epoch.accuracy = report.accuracy;
+  epoch.seconds = secondsSince(epochBegan);
+  report.epochs.push_back(epoch);
+  stepsInEpoch = 0;
 }
 
 Status Trainer::run() {
@@ -310,9 +333,11 @@ Status Trainer::run() {
   report.stepSeconds.reserve(steps);
   microBatchLoss.resize(static_cast<size_t>(microBatches));
   Clock::time_point begin = Clock::now();
+  beginEpoch();
   auto finish = [&](Status result) {
     if (!result)
       abandon();
+    endEpoch();
     report.seconds += secondsSince(begin);
     if (progress)
       progress->finishLine();
@@ -323,7 +348,7 @@ Status Trainer::run() {
   bool evaluated = false;
   while (where.step < finalStep && !interruptRequested()) {
     if (where.stepInEpoch == 0)
-      correctInEpoch = seenInEpoch = 0;
+      beginEpoch();
     if (Status done = oneStep(); !done)
       return finish(done);
     if (where.stepInEpoch < epochSteps)
@@ -332,6 +357,7 @@ Status Trainer::run() {
       return finish(done);
     where.epoch += 1;
     where.stepInEpoch = 0;
+    endEpoch();
     if (schedule.evaluate) {
       Result<std::optional<EvaluationReport>> result = evaluate();
       if (!result)
@@ -375,7 +401,7 @@ Result<std::optional<EvaluationReport>> Trainer::evaluate() {
   run.end = static_cast<uint64_t>(run.microBatchesPerEpoch);
   ahead.reset();
   loader->start(run);
-  double loss = 0, correct = 0;
+  double loss = 0, correct = 0, seen = 0;
   for (uint64_t i = 0; i < run.end; ++i) {
     if (interruptRequested())
       return std::optional<EvaluationReport>();
@@ -398,6 +424,11 @@ Result<std::optional<EvaluationReport>> Trainer::evaluate() {
         return right.error();
       correct += *right;
     }
+    seen += static_cast<double>(loaded->valid);
+    if (progress)
+      progress->update(
+          EvaluationState{static_cast<int64_t>(seen), run.samples, loss / seen,
+                          correctMetric ? std::optional(correct / seen) : std::nullopt});
   }
   EvaluationReport result;
   result.epoch = where.epoch;

@@ -106,7 +106,10 @@ private:
   /// While the device computes: loads and uploads the next one, where the device copies its input
   /// and has a slot to spare.
   void loadAhead();
-  void showProgress(uint64_t step, float loss);
+  void showProgress(const Step &step, double loss);
+  void beginEpoch();
+  /// Keeps what the steps of an epoch came to, of which there may be few.
+  void endEpoch();
 
   StepExecutor &executor;
   const PlanInputs inputs;
@@ -120,7 +123,9 @@ private:
   std::optional<uint32_t> windowScale; // buffer by which gradients of a short window are scaled
   uint64_t epochSteps = 0, finalStep = 0;
   TrainingPosition where;
-  double correctInEpoch = 0, seenInEpoch = 0;
+  double correctInEpoch = 0, seenInEpoch = 0, lossInEpoch = 0;
+  uint64_t stepsInEpoch = 0; // done by this run
+  std::chrono::steady_clock::time_point epochBegan;
   std::vector<float> microBatchLoss; // of the present step
   std::array<Step, 2> steps;         // the present one and the one before, by turns
   std::array<UnderWay, 2> underWay;  // the older one first

@@ -107,7 +107,7 @@ Status runSteps(const PlanFile &asked, const TrainOptions &options, TrainingRepo
   Result<std::unique_ptr<Session>> session = Session::create(*plan, sessionOptions);
   if (!session)
     return session.error();
-  report.notices = tellNotices(**session);
+  report.notices = noticesOf(**session, /*told=*/true);
   SessionExecutor executor(**session);
   report.threads = executor.threads();
   Result<std::unique_ptr<Trainer>> trainer =

@@ -31,8 +31,12 @@ With one directory for --checkpoint and --resume a first run starts from the beg
 
 namespace {
 
+using gc::runtime::ProgressMode;
+
 /// What needs a second look after CLI11 has read the strings.
 struct Raw {
+  std::string progress = "auto";
+  bool quiet = false;
   CLI::Option *epochs = nullptr, *steps = nullptr, *limit = nullptr, *seed = nullptr;
   uint64_t epochCount = 1, stepCount = 0, limitCount = 0;
 };
@@ -134,11 +138,25 @@ void addFileFlags(CLI::App &app, Arguments &a) {
   app.add_option("--profile", t.profile, "Measured seconds per op, for --costs")->group(group);
 }
 
+void addTerminalFlags(CLI::App &app, Raw &raw) {
+  const char *group = "Terminal";
+  app.add_option(
+         "--progress", raw.progress,
+         "auto (a bar on a terminal, else lines), bar, lines (one each ten seconds) or json "
+         "(standard output is an object a line, for scripts; docs/terminal.md)")
+      ->check(CLI::IsMember({"auto", "bar", "lines", "json"}))
+      ->capture_default_str()
+      ->group(group);
+  app.add_flag("--quiet", raw.quiet, "Print nothing but errors and warnings")->group(group);
+}
+
 /// What would train for more than a comparison has no place beside --verify.
 Status checkVerify(const Arguments &a, const Raw &raw) {
   const gc::runtime::TrainOptions &t = a.train;
   std::pair<const char *, bool> others[] = {{"--epochs", raw.epochs->count() > 0},
                                             {"--evaluate", t.schedule.evaluate},
+                                            {"--quiet", raw.quiet},
+                                            {"--progress", raw.progress != "auto"},
                                             {"--save", !t.save.empty()},
                                             {"--dump-gradients", !t.dumpGradients.empty()},
                                             {"--checkpoint", !t.checkpoint.empty()},
@@ -192,6 +210,14 @@ Status finish(const CLI::App &app, Arguments &a, Raw &raw, CompileFlags &compile
   if (a.verify)
     if (Status fine = checkVerify(a, raw); !fine)
       return fine;
+  if (raw.quiet && app.count("--progress"))
+    return badInput("--quiet and --progress exclude each other: --quiet prints no progress");
+  if (raw.quiet)
+    a.train.progress = ProgressMode::None;
+  else if (raw.progress != "auto")
+    a.train.progress = raw.progress == "bar"     ? ProgressMode::Bar
+                       : raw.progress == "lines" ? ProgressMode::Lines
+                                                 : ProgressMode::Json;
   auto &schedule = a.train.schedule;
   if (raw.epochs->count())
     schedule.epochs = raw.epochCount;
@@ -241,6 +267,7 @@ ParsedArguments parseArguments(int argc, char **argv) {
       ->group("Memory");
   addDeviceFlags(app, a);
   addFileFlags(app, a);
+  addTerminalFlags(app, raw);
   if (!parseCommandLine(app, argc, argv, parsed.exitCode))
     return parsed;
   if (Status fine = finish(app, a, raw, compileFlags); !fine) {

@@ -14,7 +14,10 @@ Result<PlanFile> compilePlan(const std::string &text, Arguments &a) {
       return described.error();
   }
   bool tellsTime = asksForTime(a.compile) || !a.train.report.empty();
-  findMachineRates(a.compile, usualWish(a.noCalibrate, tellsTime));
+  RatesWish wish = usualWish(a.noCalibrate, tellsTime);
+  if (a.train.progress == ProgressMode::None)
+    wish.say = [](const std::string &) {};
+  findMachineRates(a.compile, wish);
   Result<CompiledModel> compiled = compileText(text, a.model, a.compile);
   if (!compiled)
     return compiled.error();

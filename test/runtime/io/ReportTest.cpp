@@ -3,7 +3,6 @@
 #include "runtime/report/Sizes.h"
 #include "runtime/report/TrainingReport.h"
 #include "runtime/trainer/ConsoleText.h"
-#include "runtime/trainer/Progress.h"
 #include "test/runtime/io/TestFiles.h"
 
 #include <gtest/gtest.h>
@@ -194,29 +193,6 @@ TEST(OpTimes, AddUpCommandsAndTakeTheMedianOfEqualOps) {
   EXPECT_EQ(times[0].seconds, 2); // of 1.5, 2 and 9
   EXPECT_EQ(times[1].work, "sgd");
   EXPECT_EQ(times[1].seconds, 4);
-}
-
-TEST(Progress, LinesOrOneThatRewritesItself) {
-  for (bool terminal : {false, true}) {
-    char *text = nullptr;
-    size_t size = 0;
-    std::FILE *out = ::open_memstream(&text, &size);
-    {
-      Progress progress(out, terminal, std::chrono::hours(1));
-      for (uint64_t step = 1; step <= 5; ++step)
-        progress.update({step, 5, 1, 2, 0.5, 0.25, 3 << 20, 16});
-      progress.finishLine();
-    }
-    std::fclose(out);
-    std::string printed(text, size);
-    std::free(text);
-    // Within the interval only the first and the last step are shown.
-    EXPECT_CONTAINS(printed, "step 1/5  epoch 1/2  loss 0.5000  accuracy 25.0 %");
-    EXPECT_CONTAINS(printed, "step 5/5");
-    EXPECT_EQ(printed.find("step 3/5"), std::string::npos);
-    EXPECT_EQ(std::count(printed.begin(), printed.end(), '\r'), terminal ? 2 : 0);
-    EXPECT_EQ(std::count(printed.begin(), printed.end(), '\n'), terminal ? 1 : 2);
-  }
 }
 
 // A budget bounds the arena; a tiny model's process needs more, and the summary says why.
