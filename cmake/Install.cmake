@@ -4,6 +4,7 @@
 #   lib*/      static libraries and `find_package(gc)`: gc::compiler (IR to a plan), gc::trainer (a plan trains)
 #   include/gc the headers of these two, below the same paths as in this repository
 #   share/gc   the small networks that are written by hand
+#   share/     manual pages, and completion for bash, zsh and fish
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -43,6 +44,9 @@ install(DIRECTORY runtime DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gc FILES_MATCH
 install(FILES ${CMAKE_BINARY_DIR}/runtime/plan/Plan_generated.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gc/runtime/plan)
 install(FILES models/mlp.mlir models/convnet.mlir DESTINATION ${CMAKE_INSTALL_DATADIR}/gc/models)
+foreach(folder man/man1 bash-completion/completions zsh/site-functions fish/vendor_completions.d)
+  install(DIRECTORY ${CMAKE_BINARY_DIR}/share/${folder}/ DESTINATION ${CMAKE_INSTALL_DATADIR}/${folder})
+endforeach()
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # `cpack` in the build folder makes a Debian package of it; CONTRIBUTING.md tells how to try it on a clean

@@ -1,5 +1,7 @@
 #include "runtime/data/ByteStream.h"
 
+#include "runtime/process/Nearest.h"
+
 #include <fmt/format.h>
 
 #include <array>
@@ -40,7 +42,8 @@ Result<ByteStream> ByteStream::open(const std::string &path) {
   state->file = std::fopen(path.c_str(), "rbe");
   struct stat status;
   if (!state->file || ::fstat(::fileno(state->file), &status) != 0)
-    return badInput(fmt::format("cannot open '{}': {}", path, std::strerror(errno)));
+    return badInput(fmt::format("cannot open '{}': {}{}", path, std::strerror(errno),
+                                didYouMean(nearestFile(path))));
   if (!S_ISREG(status.st_mode))
     return badInput(fmt::format("'{}' is not a regular file", path));
   state->fileBytes = static_cast<uint64_t>(status.st_size);

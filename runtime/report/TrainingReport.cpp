@@ -60,6 +60,16 @@ json plannedMemoryJson(const MemoryReport &m) {
           {"arena_bytes", m.arenaBytes}};
 }
 
+json originJson(const OriginReport &origin) {
+  auto orNone = [](const std::string &text) { return text.empty() ? json() : json(text); };
+  json configuration = json::parse(origin.configuration, nullptr, /*allow_exceptions=*/false);
+  return {{"version", orNone(origin.version)},
+          {"command_line", orNone(origin.commandLine)},
+          {"host", orNone(origin.host)},
+          {"cpu", orNone(origin.cpu)},
+          {"configuration", configuration.is_object() ? configuration : json()}};
+}
+
 std::string reportJson(const TrainingReport &r) {
   json out;
   out["model"] = r.model;
@@ -128,6 +138,7 @@ std::string reportJson(const TrainingReport &r) {
                                   {"samples", e.samples},
                                   {"loss", e.loss},
                                   {"accuracy", orNull(e.accuracy)}});
+  out.update(originJson(r.origin));
   out["monitor"] = monitorJson(r.monitor);
   out["nvml"] = r.nvml ? nvmlJson(*r.nvml, r.monitor) : json(nullptr);
   return out.dump(1, ' ', false, json::error_handler_t::replace) + "\n";

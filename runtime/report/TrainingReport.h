@@ -69,8 +69,15 @@ struct VerifyReport {
   std::string difference; // the first, in words; empty where there is none
 };
 
+/// Where a report comes from: what ran, where, and how it was asked to.
+struct OriginReport {
+  std::string version, commandLine, host, cpu;
+  std::string configuration; // an object of JSON: each flag and its value; empty: not known
+};
+
 struct TrainingReport {
   std::string model, device, data, optimizer;
+  OriginReport origin;
   std::vector<std::string> notices; // what the device does otherwise than the plan says
   int threads = 0;
   int64_t batch = 0, microBatches = 0, parameters = 0, steps = 0;
@@ -100,6 +107,10 @@ struct TrainingReport {
 /// {predicted_peak_bytes, lower_bound_bytes, weights_bytes, …, arena_bytes}: what the plan says of
 /// memory, for this report and the compiler's.
 nlohmann::ordered_json plannedMemoryJson(const MemoryReport &memory);
+
+/// {version, command_line, host, cpu, configuration}, null where something is not known; for this
+/// report and the compiler's.
+nlohmann::ordered_json originJson(const OriginReport &origin);
 
 std::string reportJson(const TrainingReport &report);
 /// Atomic.

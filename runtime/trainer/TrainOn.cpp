@@ -1,6 +1,7 @@
 #include "runtime/trainer/TrainOn.h"
 
 #include "runtime/nvml/NvmlSampler.h"
+#include "runtime/process/AtomicFile.h"
 #include "runtime/process/Interrupt.h"
 #include "runtime/report/CommandFiles.h"
 #include "runtime/report/EventFile.h"
@@ -10,6 +11,8 @@
 #include "runtime/trainer/Resume.h"
 
 #include <fmt/format.h>
+
+#include <filesystem>
 
 namespace gc::runtime {
 
@@ -36,6 +39,21 @@ static Status resume(Trainer &trainer, VariableStore &store, const TrainOptions 
   return trainer.resumeAt(checkpoint->position);
 }
 
+static Status keepConfiguration(const std::string &directory, const TrainOptions &options) {
+  if (options.configuration.empty())
+    return {};
+  return writeFileAtomically((std::filesystem::path(directory) / kConfigurationFile).string(),
+                             options.configuration);
+}
+
+/// A checkpoint, and what its run was started with.
+static Status keepCheckpoint(VariableStore &store, const TrainOptions &options,
+                             const Checkpoint &checkpoint) {
+  if (Status saved = saveCheckpoint(options.checkpoint, store, checkpoint); !saved)
+    return saved;
+  return keepConfiguration(options.checkpoint, options);
+}
+
 /// Everything that is written after the last step. Weights come first: they cost most to lose.
 static Status saveResults(VariableStore &store, StepExecutor &executor, const TrainOptions &options,
                           const Checkpoint &checkpoint, const TrainingReport &report) {
@@ -43,7 +61,7 @@ static Status saveResults(VariableStore &store, StepExecutor &executor, const Tr
     if (Status done = store.save(options.save); !done)
       return done;
   if (!options.checkpoint.empty())
-    if (Status done = saveCheckpoint(options.checkpoint, store, checkpoint); !done)
+    if (Status done = keepCheckpoint(store, options, checkpoint); !done)
       return done;
   if (!options.dumpGradients.empty())
     if (Status done = store.saveGradients(options.dumpGradients); !done)
@@ -115,7 +133,7 @@ static void attach(Trainer &trainer, VariableStore &store, const TrainOptions &o
                    Console &console) {
   if (!options.checkpoint.empty())
     trainer.onEpochEnd = [&store, &options, &setting](const TrainingPosition &position) {
-      return saveCheckpoint(options.checkpoint, store, {position, setting});
+      return keepCheckpoint(store, options, {position, setting});
     };
   if (events.file)
     trainer.onStep = [&events, &monitor](uint64_t step, float loss) {
@@ -181,6 +199,8 @@ Status trainOn(StepExecutor &executor, const PlanInputs &inputs, const DataSourc
     if (!file)
       return file.error();
     events.file.emplace(std::move(*file));
+    if (Status kept = keepConfiguration(options.logDir, options); !kept)
+      return kept;
   }
   if (Status done = executor.runOnce(); !done)
     return done;

@@ -12,15 +12,17 @@ namespace gc::runtime {
 /// Hours of training must not end in a misspelled directory.
 Status checkOutputs(const TrainOptions &options, std::vector<NamedPath> inputs) {
   using Kind = NamedPath::Kind;
-  std::vector<NamedPath> outputs = {
-      {"--save", options.save},
-      {"--checkpoint", options.checkpoint, Kind::Directory, checkpointFiles()},
-      {"--dump-gradients", options.dumpGradients},
-      {"--report", options.report},
-      {"--log-dir", options.logDir, Kind::Directory},
-      {"--trace", options.trace},
-      {"--html", options.html},
-      {"--profile", options.profile}};
+  std::vector<std::string> kept = checkpointFiles();
+  if (!options.configuration.empty())
+    kept.push_back(kConfigurationFile); // in --log-dir, too, which may be the same directory
+  std::vector<NamedPath> outputs = {{"--save", options.save},
+                                    {"--checkpoint", options.checkpoint, Kind::Directory, kept},
+                                    {"--dump-gradients", options.dumpGradients},
+                                    {"--report", options.report},
+                                    {"--log-dir", options.logDir, Kind::Directory},
+                                    {"--trace", options.trace},
+                                    {"--html", options.html},
+                                    {"--profile", options.profile}};
   inputs.push_back({"--load", options.load});
   // A run that goes on replaces its own checkpoint.
   if (options.checkpoint.empty() || options.resume.empty() ||
@@ -64,6 +66,7 @@ Status trainPlan(const PlanFile &plan, const TrainOptions &asked, TrainingReport
   fillPlanFacts(report, plan.get());
   report.data = data->description;
   report.compileSeconds = options.compileSeconds;
+  report.origin = options.origin;
   report.threads = executor.threads();
   return trainOn(executor, *inputs, *data, options, report);
 }

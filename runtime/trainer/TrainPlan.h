@@ -15,6 +15,9 @@ namespace gc::runtime {
 
 class PlanFile;
 
+/// In the directories of --checkpoint and --log-dir: what the run was started with.
+constexpr const char *kConfigurationFile = "config.toml";
+
 struct TrainOptions {
   TrainingSchedule schedule;
   std::string data = "synthetic";
@@ -27,6 +30,8 @@ struct TrainOptions {
   std::string nvmlLibrary = nvml::kLibraryName; // watches the device, where it can be watched
 
   double compileSeconds = 0;
+  OriginReport origin;       // for the report
+  std::string configuration; // of this run as a file for --config; empty: none is written
   std::FILE *out = stdout;   // header, progress, summary
   ProgressMode progress = ProgressMode::Auto; // None: nothing but errors and warnings
 };

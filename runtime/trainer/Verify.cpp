@@ -96,6 +96,7 @@ Status runSteps(const PlanFile &asked, const TrainOptions &options, TrainingRepo
     return data.error();
   report.data = data->description;
   report.compileSeconds = options.compileSeconds;
+  report.origin = options.origin;
   report.seed = options.schedule.seed;
   if (check)
     if (Status fine = check(plan->get(), options.schedule.steps.value_or(0)); !fine)

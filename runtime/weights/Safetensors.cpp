@@ -1,6 +1,7 @@
 #include "runtime/weights/Safetensors.h"
 
 #include "runtime/plan/ElementType.h"
+#include "runtime/process/Nearest.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -47,7 +48,8 @@ Result<SafetensorsFile> SafetensorsFile::open(const std::string &path) {
   file.name = path;
   file.fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file.fd < 0)
-    return badInput(fmt::format("cannot open '{}': {}", path, std::strerror(errno)));
+    return badInput(fmt::format("cannot open '{}': {}{}", path, std::strerror(errno),
+                                didYouMean(nearestFile(path))));
   struct stat status;
   if (::fstat(file.fd, &status) != 0 || !S_ISREG(status.st_mode))
     return badInput(fmt::format("'{}' is not a regular file", path));

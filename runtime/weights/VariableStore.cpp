@@ -2,6 +2,7 @@
 
 #include "runtime/HelperThread.h"
 #include "runtime/plan/ElementType.h"
+#include "runtime/process/Nearest.h"
 #include "runtime/weights/Safetensors.h"
 
 #include <fmt/format.h>
@@ -187,6 +188,12 @@ static std::string listNames(const std::vector<std::string> &names) {
   return text;
 }
 
+/// `(it has 'fc.weigth')`: what may be the one that is missing, under another name.
+static std::string nearOf(const std::string &missing, const std::vector<std::string> &extra) {
+  std::string nearest = nearestName(missing, extra);
+  return nearest.empty() ? "" : fmt::format(" (but has '{}')", nearest);
+}
+
 static bool acceptsDtype(const std::string &wanted, const std::string &given) {
   return wanted == given || (wanted == "F32" && elementTypeInFile(given)->toFloats);
 }
@@ -217,7 +224,8 @@ Status VariableStore::loadSelection(const std::string &path, const Selection &wa
   }
   std::vector<std::string> complaints;
   if (!missing.empty())
-    complaints.push_back(fmt::format("it lacks {}", listNames(missing)));
+    complaints.push_back(
+        fmt::format("it lacks {}{}", listNames(missing), nearOf(missing.front(), extra)));
   if (!extra.empty())
     complaints.push_back(fmt::format("the model does not have {}", listNames(extra)));
   if (!different.empty())

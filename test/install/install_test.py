@@ -25,6 +25,10 @@ with tempfile.TemporaryDirectory() as folder:
     tool = lambda name: os.path.join(prefix, "bin", name)
     for name in ("gc-gen", "gc-opt", "gc-compile", "gc-run", "gc-diff", "gc-pack"):
         assert "gc" in run(tool(name), "--version"), name
+    for path in ("man/man1/gc-run.1", "bash-completion/completions/gc-run", "zsh/site-functions/_gc-pack",
+                 "fish/vendor_completions.d/gc-gen.fish"):
+        with open(os.path.join(prefix, "share", path), encoding="utf-8") as file:
+            assert "gc" in file.read(), path
     model = os.path.join(prefix, "share", "gc", "models", "mlp.mlir")
     text = run(tool("gc-run"), model, "--steps=3", cwd=folder)
     assert "done" in text, text

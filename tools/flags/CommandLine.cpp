@@ -1,11 +1,29 @@
 #include "tools/flags/CommandLine.h"
 
+#include "runtime/process/Nearest.h"
 #include "runtime/process/StandardStreams.h"
+#include "tools/flags/ManualPage.h"
+#include "tools/flags/ShellCompletion.h"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstdio>
+
+using gc::runtime::didYouMean;
+using gc::runtime::nearestFile;
+using gc::runtime::nearestName;
+
+CLI::Validator choice(std::vector<std::string> words) {
+  std::string all = "{" + CLI::detail::join(words) + "}";
+  return CLI::Validator(
+      [words = std::move(words), all](std::string &text) {
+        if (std::find(words.begin(), words.end(), text) != words.end())
+          return std::string();
+        return text + " not in " + all + didYouMean(nearestName(text, words));
+      },
+      all);
+}
 
 CLI::Validator countValidator() {
   return CLI::Validator(
@@ -33,8 +51,57 @@ static void refuseEmptyResults(const CLI::App &app) {
         throw CLI::ValidationError(option->get_name(), "a value is missing");
 }
 
+void addPrintedTexts(CLI::App &app) {
+  const char *group = "Terminal";
+  app.add_option_function<std::string>(
+         "--completion",
+         [&app](const std::string &shell) {
+           throw CLI::CallForVersion(completionScript(tableOf(app), shell), 0);
+         },
+         "Print what completes this command in a shell, and end (bash: source <(" + app.get_name() +
+             " --completion=bash))")
+      ->check(choice({"bash", "zsh", "fish"}))
+      ->trigger_on_parse()
+      ->configurable(false)
+      ->group(group);
+  app.add_flag_callback(
+         "--man", [&app] { throw CLI::CallForVersion(manualPage(tableOf(app), GC_VERSION), 0); },
+         "Print the manual page, and end (" + app.get_name() + " --man | man -l -)")
+      ->trigger_on_parse()
+      ->configurable(false)
+      ->group(group);
+}
+
+static void addNames(std::vector<std::string> &names, const CLI::App &app) {
+  for (const CLI::Option *option : app.get_options())
+    for (const std::string &name : option->get_lnames())
+      names.push_back("--" + name);
+}
+
+std::string nearestFlag(const CLI::App &app) {
+  std::vector<std::string> names;
+  addNames(names, app);
+  for (const CLI::App *command : app.get_subcommands())
+    addNames(names, *command);
+  for (const std::string &word : app.remaining(/*recurse=*/true))
+    if (word.starts_with("-"))
+      return nearestName(word.substr(0, word.find('=')), names);
+  return "";
+}
+
+static std::string reasonOf(const CLI::App &app, const CLI::ParseError &error) {
+  if (dynamic_cast<const CLI::ExtrasError *>(&error))
+    return error.what() + didYouMean(nearestFlag(app));
+  if (dynamic_cast<const CLI::FileError *>(&error)) {
+    std::string file = app.get_config_ptr()->as<std::string>();
+    return "--config=" + file + ": there is no such file" + didYouMean(nearestFile(file));
+  }
+  return error.what();
+}
+
 bool parseCommandLine(CLI::App &app, int argc, char **argv, int &exitCode) {
   const std::string &tool = app.get_name();
+  addPrintedTexts(app);
   try {
     refuseEmptyValues(argc, argv);
     app.parse(argc, argv);
@@ -44,7 +111,8 @@ bool parseCommandLine(CLI::App &app, int argc, char **argv, int &exitCode) {
     exitCode = gc::runtime::finishStandardOutput(tool.c_str(), app.exit(printed),
                                                  gc::runtime::PrintedText::IsTheResult);
   } catch (const CLI::ParseError &error) {
-    std::fprintf(stderr, "%s: %s\nsee %s --help\n", tool.c_str(), error.what(), tool.c_str());
+    std::fprintf(stderr, "%s: %s\nsee %s --help\n", tool.c_str(), reasonOf(app, error).c_str(),
+                 tool.c_str());
     exitCode = gc::exits::BadInput;
   }
   return false;

@@ -1,6 +1,7 @@
 #include "tools/flags/CompileFlags.h"
 
 #include "runtime/report/Sizes.h"
+#include "tools/flags/CommandLine.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -26,7 +27,7 @@ void CompileFlags::add(CLI::App &app) {
   };
   gc::OptimizerSettings &o = c.optimizer;
   setting("--optimizer", o.name, "sgd, adam or adamw")
-      ->check(CLI::IsMember({"sgd", "adam", "adamw"}))
+      ->check(choice({"sgd", "adam", "adamw"}))
       ->capture_default_str();
   setting("--lr", o.lr, "Learning rate")->capture_default_str();
   setting("--momentum", o.momentum, "SGD's momentum (0)");
@@ -73,7 +74,7 @@ void CompileFlags::add(CLI::App &app) {
   remember(app.add_option("--cuda-library", c.cudaLibrary,
                           "cuda: auto (cuDNN or generated kernels, by time), cudnn or none (every "
                           "kernel is generated)")
-               ->check(CLI::IsMember({"auto", "cudnn", "none"}))
+               ->check(choice({"auto", "cudnn", "none"}))
                ->capture_default_str(),
            group);
   remember(

@@ -1,6 +1,7 @@
 #include "tools/flags/ModelFile.h"
 
 #include "runtime/plan/PlanSeal.h"
+#include "runtime/process/Nearest.h"
 
 #include <fmt/format.h>
 
@@ -32,7 +33,8 @@ static Result<std::string> readAll(const std::string &path) {
     return badInput(fmt::format("'{}' is a directory; expected gc IR or a plan", path));
   std::ifstream file(path, std::ios::binary);
   if (!file)
-    return badInput(fmt::format("cannot open '{}': {}", path, std::strerror(errno)));
+    return badInput(fmt::format("cannot open '{}': {}{}", path, std::strerror(errno),
+                                didYouMean(nearestFile(path))));
   if (file.peek() != std::ifstream::traits_type::eof())
     text << file.rdbuf();
   if (file.bad() || text.bad())

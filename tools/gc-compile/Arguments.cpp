@@ -4,6 +4,7 @@
 #include "runtime/report/Sizes.h"
 #include "tools/flags/CommandLine.h"
 #include "tools/flags/CompileFlags.h"
+#include "tools/flags/Configuration.h"
 #include "tools/flags/CudaModel.h"
 #include "tools/flags/ModelFile.h"
 #include "tools/gc-compile/WhatIf.h"
@@ -48,7 +49,7 @@ void addFlags(CLI::App &app, Arguments &a) {
       ->group(group);
   group = "Device";
   app.add_option("--device", c.device, "cpu or cuda")
-      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->check(choice({"cpu", "cuda"}))
       ->capture_default_str()
       ->group(group);
   app.add_option("--threads", c.threads, "Threads that will run the plan (default: all cores)")
@@ -196,8 +197,13 @@ bool parseArguments(int argc, char **argv, Arguments &a, int &exitCode) {
   addQuestions(app, a, reserve);
   CompileFlags compileFlags(a.compile);
   compileFlags.add(app);
+  addConfigFlag(app);
+  app.get_option("--targets")->configurable(false);
   if (!parseCommandLine(app, argc, argv, exitCode))
     return false;
+  a.origin.version = GC_VERSION;
+  a.origin.commandLine = commandLineText(argc, argv);
+  a.origin.configuration = effectiveConfiguration(app, a.origin.commandLine).json;
   Status fine = checkPareto(app, a);
   if (fine && a.kernels && a.compile.device != "cuda")
     fine = badInput("--kernels goes with --device=cuda: it is a table of a GPU's resources");

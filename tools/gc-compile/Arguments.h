@@ -4,14 +4,16 @@
 
 #include "compiler/Compile.h"
 #include "runtime/Error.h"
+#include "runtime/report/TrainingReport.h"
 
 #include <optional>
 #include <string>
 
 struct Arguments {
   bool noCalibrate = false;
-  std::string model;  // IR, or "-"
-  std::string output; // empty: only the answer is wanted
+  gc::runtime::OriginReport origin; // for the report
+  std::string model;                // IR, or "-"
+  std::string output;               // empty: only the answer is wanted
   std::string report, html;
   std::string csv, plot; // of --pareto, and the former of --what-if
   bool maxBatch = false;

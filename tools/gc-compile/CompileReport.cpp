@@ -192,6 +192,9 @@ std::string reportJson(const PlanFile &file, const CompileReport &report) {
   out["kernels"] = kernelsOf(plan);
   out["keeps_gradients"] = keepsGradients(plan);
   out["plan_bytes"] = file.sizeBytes();
+  json origin = originJson(report.origin);
+  origin.erase("cpu"); // here the one that the plan is for
+  out.update(origin);
   out["compiler"] = json::parse(report.compilerReport, nullptr, /*allow_exceptions=*/false);
   if (out["compiler"].is_discarded())
     out["compiler"] = nullptr;

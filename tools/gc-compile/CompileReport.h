@@ -3,12 +3,14 @@
 #define GC_TOOLS_GC_COMPILE_COMPILEREPORT_H
 
 #include "runtime/plan/PlanFile.h"
+#include "runtime/report/TrainingReport.h"
 
 #include <string>
 
 struct CompileReport {
   double seconds = 0;         // from text to plan
   std::string compilerReport; // JSON, as the compiler gave it
+  gc::runtime::OriginReport origin = {};
 };
 
 /// Whose rates have predicted the times in it.

@@ -2,6 +2,7 @@
 #include "runtime/process/AtomicFile.h"
 #include "runtime/process/StandardStreams.h"
 #include "runtime/report/Sizes.h"
+#include "tools/calibration/MachineOrigin.h"
 #include "tools/calibration/MachineRates.h"
 #include "tools/flags/CommandLine.h"
 #include "tools/flags/CudaModel.h"
@@ -55,7 +56,8 @@ static Status compileToFile(Arguments &a) {
   if (!plan)
     return runFailed("the compiler made a plan that does not verify, please report this: " +
                      plan.error().message);
-  CompileReport report{compiled->seconds, compiled->result.report};
+  describeMachine(a.origin);
+  CompileReport report{compiled->seconds, compiled->result.report, a.origin};
   std::fputs(summaryText(*plan, report).c_str(), stdout);
   if (a.compile.explain)
     fmt::print("\n{}\n", compiled->result.explanation);

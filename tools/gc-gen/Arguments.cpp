@@ -1,6 +1,8 @@
 //===- Arguments.cpp - the command line of gc-gen -------------------------===//
 #include "tools/gc-gen/Arguments.h"
 #include "runtime/plan/ExitCode.h"
+#include "runtime/process/Nearest.h"
+#include "tools/flags/CommandLine.h"
 #include <CLI/CLI.hpp>
 #include <cctype>
 #include <iostream>
@@ -127,10 +129,17 @@ models::NetworkOptions chosen(const std::string &name, const AllOptions &all) {
   return all.encoder;
 }
 
+std::vector<std::string> networkNames(const CLI::App &app) {
+  std::vector<std::string> names;
+  for (const CLI::App *network : app.get_subcommands([](const CLI::App *) { return true; }))
+    names.push_back(network->get_name());
+  return names;
+}
+
 std::string fullCommand(CLI::App *network) {
   std::string command = "gc-gen " + network->get_name();
   for (const CLI::Option *option : network->get_options())
-    if (option != network->get_help_ptr())
+    if (option != network->get_help_ptr() && option->get_configurable())
       command += " " + option->get_name() + "=" + option->as<std::string>();
   return command;
 }
@@ -157,6 +166,7 @@ std::optional<Arguments> parseArguments(int argc, char **argv, int &exitCode) {
                "leave out loc(...), by which reports name the layer of an op");
   addNetworks(app, all);
 
+  addPrintedTexts(app);
   try {
     app.parse(argc, argv);
     if (app.get_subcommands().empty())
@@ -167,8 +177,12 @@ std::optional<Arguments> parseArguments(int argc, char **argv, int &exitCode) {
     return std::nullopt;
   } catch (const CLI::ParseError &error) {
     std::string reason = error.what();
-    if (app.get_subcommands().empty() && argc > 1 && argv[1][0] != '-')
-      reason = std::string("unknown network '") + argv[1] + "': use " + networks;
+    bool isFlag = argc > 1 && argv[1][0] == '-';
+    if (app.get_subcommands().empty() && argc > 1 && !isFlag)
+      reason = std::string("unknown network '") + argv[1] + "': use " + networks +
+               runtime::didYouMean(runtime::nearestName(argv[1], networkNames(app)));
+    else if (dynamic_cast<const CLI::ExtrasError *>(&error))
+      reason += runtime::didYouMean(nearestFlag(app));
     reason[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(reason[0])));
     std::cerr << "gc-gen: " << reason << "\nrun 'gc-gen --help' or 'gc-gen NETWORK --help' for the "
               << "options and examples\n";

@@ -4,6 +4,7 @@
 #include "runtime/process/OutputCheck.h"
 #include "runtime/process/StandardStreams.h"
 #include "runtime/report/Sizes.h"
+#include "tools/flags/CommandLine.h"
 #include "tools/gc-pack/IntervalFile.h"
 
 #include <CLI/CLI.hpp>
@@ -104,14 +105,8 @@ static int readAndRun(int argc, char **argv) {
   app.add_option("--threads", arguments.options.threads, "threads of the search")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError &error) {
-    if (error.get_exit_code() == 0)
-      return app.exit(error); // --help, --version
-    return fail(std::string(error.what()) + "; see gc-pack --help", gc::exits::BadInput);
-  }
-  return run(arguments);
+  int exitCode = gc::exits::Done;
+  return parseCommandLine(app, argc, argv, exitCode) ? run(arguments) : exitCode;
 }
 
 int main(int argc, char **argv) {

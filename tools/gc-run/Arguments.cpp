@@ -2,6 +2,7 @@
 
 #include "tools/flags/CommandLine.h"
 #include "tools/flags/CompileFlags.h"
+#include "tools/flags/Configuration.h"
 #include "tools/flags/ModelFile.h"
 #include "tools/selftest/CudaSelfTest.h"
 
@@ -20,6 +21,7 @@ Examples:
   gc-run resnet.mlir --budget=600MB --verify
   gc-run resnet.mlir --data=synthetic --steps=9 --profile=costs.json
   gc-run resnet.mlir --data=synthetic --budget=1GB --costs=costs.json
+  gc-run resnet.mlir --config=recipe.toml --lr=0.05
   gc-run --calibrate=machine.json
   gc-run --selftest --device=cuda
 
@@ -102,7 +104,7 @@ void addDeviceFlags(CLI::App &app, Arguments &a) {
   app.add_option("--selftest-sections", a.selftestSections,
                  "Of the self-test of cuda only some, such as conformance,ops")
       ->delimiter(',')
-      ->check(CLI::IsMember(cudaSelfTestSections()))
+      ->check(choice(cudaSelfTestSections()))
       ->group(group);
   app.add_option(
          "--selftest-only", a.selftestOnly,
@@ -144,7 +146,7 @@ void addTerminalFlags(CLI::App &app, Raw &raw) {
          "--progress", raw.progress,
          "auto (a bar on a terminal, else lines), bar, lines (one each ten seconds) or json "
          "(standard output is an object a line, for scripts; docs/terminal.md)")
-      ->check(CLI::IsMember({"auto", "bar", "lines", "json"}))
+      ->check(choice({"auto", "bar", "lines", "json"}))
       ->capture_default_str()
       ->group(group);
   app.add_flag("--quiet", raw.quiet, "Print nothing but errors and warnings")->group(group);
@@ -268,12 +270,21 @@ ParsedArguments parseArguments(int argc, char **argv) {
   addDeviceFlags(app, a);
   addFileFlags(app, a);
   addTerminalFlags(app, raw);
+  addConfigFlag(app);
+  for (const char *flag : {"--calibrate", "--selftest", "--selftest-quick", "--selftest-sections",
+                           "--selftest-only", "--selftest-limit"})
+    app.get_option(flag)->configurable(false); // they train nothing
   if (!parseCommandLine(app, argc, argv, parsed.exitCode))
     return parsed;
   if (Status fine = finish(app, a, raw, compileFlags); !fine) {
     parsed.exitCode = failWith("gc-run", fine.error());
     return parsed;
   }
+  a.train.origin.version = GC_VERSION;
+  a.train.origin.commandLine = commandLineText(argc, argv);
+  EffectiveConfiguration configuration = effectiveConfiguration(app, a.train.origin.commandLine);
+  a.train.origin.configuration = configuration.json;
+  a.train.configuration = configuration.toml;
   parsed.run = true;
   return parsed;
 }

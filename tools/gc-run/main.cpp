@@ -1,6 +1,7 @@
 // gc-run: trains. Everything happens elsewhere; see Arguments.cpp for the flags.
 #include "runtime/process/Interrupt.h"
 #include "runtime/process/StandardStreams.h"
+#include "tools/calibration/MachineOrigin.h"
 #include "tools/calibration/MachineRates.h"
 #include "tools/flags/CommandLine.h"
 #include "tools/gc-run/CalibrateMachine.h"
@@ -33,6 +34,7 @@ static int run(int argc, char **argv) {
   if (!parsed.run)
     return parsed.exitCode;
   Arguments &arguments = parsed.arguments;
+  describeMachine(arguments.train.origin);
   if (Status fine = checkFiles(arguments); !fine)
     return failWith("gc-run", fine.error());
   if (arguments.selftest)

@@ -54,11 +54,17 @@ TEST(Report, HasThePromisedKeys) {
   report.loss = {2, NAN};
   report.stepSeconds = {4, 1, 2, 3};
   report.evaluations = {{1, 4, 100, 0.5, 0.75}};
+  report.origin = {"1.2", "gc-run net\xff.plan", "box", "a CPU", R"({"lr": 0.5, "budget": null})"};
   json out = json::parse(reportJson(report));
-  for (const char *key :
-       {"model", "device", "threads", "batch", "micro_batches", "parameters", "steps", "loss",
-        "accuracy", "test_accuracy", "step_seconds", "samples_per_second", "compile_seconds",
-        "memory", "remat", "split", "verify", "prediction"})
+  EXPECT_EQ(out["version"], "1.2");
+  EXPECT_EQ(out["configuration"]["lr"], 0.5);
+  EXPECT_TRUE(json::parse(reportJson({}))["configuration"].is_null()) << "not known";
+  for (const char *key : {"model",           "device",        "threads",      "batch",
+                          "micro_batches",   "parameters",    "steps",        "loss",
+                          "accuracy",        "test_accuracy", "step_seconds", "samples_per_second",
+                          "compile_seconds", "memory",        "remat",        "split",
+                          "verify",          "prediction",    "epochs",       "version",
+                          "command_line",    "host",          "cpu",          "configuration"})
     EXPECT_TRUE(out.contains(key)) << key;
   for (const char *key :
        {"predicted_peak_bytes", "measured_peak_bytes", "lower_bound_bytes", "weights_bytes",
