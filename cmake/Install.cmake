@@ -8,7 +8,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(programs gc-gen gc-opt gc-compile gc-run gc-diff gc-pack)
+set(programs gc-gen gc-opt gc-compile gc-run gc-diff gc-pack gc-plan)
 if(TARGET gc-cudnn-plan)
   list(APPEND programs gc-cudnn-plan)
 endif()

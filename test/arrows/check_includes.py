@@ -72,6 +72,8 @@ RULES = {
     "tools/gc-diff": (("runtime/", "tools/flags/CommandLine.h"), False),
     "tools/gc-compile": (("compiler/AskModel.h", "compiler/Compile.h", "compiler/OptionChecks.h",
                           "compiler/cuda/DeviceModel.h", "runtime/", "tools/calibration/", "tools/flags/"), False),
+    # Reads plans and knows no compiler.
+    "tools/gc-plan": (("runtime/", "tools/flags/"), False),
     "test": (tuple(f + "/" for f in FOLDERS), True),
 }
 # Folders whose sub-folders do not belong together: one without a row may include itself and what the
@@ -192,6 +194,7 @@ PLANTED = [
     ("tools/flags/Bad.h", '#include "compiler/Pipeline.h"', False),
     ("tools/selftest/Bad.h", '#include "tools/gc-run/Arguments.h"', False),
     ("tools/gc-compile/Bad.h", '#include "mlir/IR/Builders.h"', False),
+    ("tools/gc-plan/Bad.h", '#include "compiler/Compile.h"', False),
     ("tools/calibration/Bad.h", '#include "compiler/Pipeline.h"', False),
     ("runtime/Good.cpp", '#include "runtime/plan/Result.h"\n#include <vector>', True),
     ("compiler/Good.cpp", '#include "runtime/hal/cpu/library/Library.h"', True),

@@ -6,20 +6,13 @@
 #include "runtime/report/StepData.h"
 #include "runtime/trainer/ConsoleText.h"
 #include "runtime/trainer/PlanFacts.h"
+#include "runtime/trainer/PlanText.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 using namespace gc::runtime;
 using json = nlohmann::ordered_json;
-
-static size_t commandsOf(const gc::plan::CommandList *list) {
-  return list && list->commands() ? list->commands()->size() : 0;
-}
-
-static size_t kernelsOf(const gc::plan::Plan &plan) {
-  return plan.kernels() && plan.kernels()->symbols() ? plan.kernels()->symbols()->size() : 0;
-}
 
 static std::string cpuOf(const gc::plan::Plan &plan) {
   return plan.target()->cpu() ? plan.target()->cpu()->str() : "";
@@ -29,17 +22,7 @@ static std::string architectureOf(const gc::plan::Plan &plan) {
   return plan.target()->architecture() ? plan.target()->architecture()->str() : "";
 }
 
-static std::string line(const char *label, const std::string &text) {
-  return fmt::format("{:<11} {}\n", label, text);
-}
-
 static json orNull(const std::optional<double> &value) { return value ? json(*value) : json(); }
-
-static double gapOf(const MemoryReport &m) {
-  return m.planned.lower_bound
-             ? static_cast<double>(m.arenaBytes) / static_cast<double>(m.planned.lower_bound) - 1
-             : 0;
-}
 
 std::string ratesFrom(const std::string &compilerReport) {
   json report = json::parse(compilerReport, nullptr, /*allow_exceptions=*/false);
@@ -54,9 +37,9 @@ static std::string predictionText(const TrainingReport &facts, const CompileRepo
   if (facts.device != "cpu" || !facts.prediction.stepSeconds ||
       (!facts.remat.budgetBytes && facts.remat.policy == "none"))
     return "";
-  double seconds = *facts.prediction.stepSeconds;
-  return line("a step", fmt::format("{:.3f} {} by rates: {}", seconds < 1 ? 1e3 * seconds : seconds,
-                                    seconds < 1 ? "ms" : "s", ratesFrom(report.compilerReport)));
+  return labelled("a step",
+                  fmt::format("{} by rates: {}", secondsText(*facts.prediction.stepSeconds),
+                              ratesFrom(report.compilerReport)));
 }
 
 // What runs in parts of the batch.
@@ -70,17 +53,17 @@ static std::string splitText(const json &report) {
   if (split.contains("fraction_predicted"))
     text +=
         fmt::format(", {:+.2f} % time predicted", 100 * split["fraction_predicted"].get<double>());
-  text = line("split", text);
+  text = labelled("split", text);
   constexpr size_t shown = 4;
   for (size_t i = 0; i < std::min(chains, shown); ++i)
-    text += line("", fmt::format("{} to {}", split["ops"][i][0].get<std::string>(),
-                                 split["ops"][i][1].get<std::string>()));
+    text += labelled("", fmt::format("{} to {}", split["ops"][i][0].get<std::string>(),
+                                     split["ops"][i][1].get<std::string>()));
   if (chains > shown)
-    text +=
-        line("", fmt::format("and {} more (--split={}:{})", chains - shown,
-                             split["parts"].get<int64_t>(), split["chains"].get<std::string>()));
+    text += labelled("", fmt::format("and {} more (--split={}:{})", chains - shown,
+                                     split["parts"].get<int64_t>(),
+                                     split["chains"].get<std::string>()));
   return text +
-         line("", "gradients are sums over the parts: those of the whole batch up to rounding");
+         labelled("", "gradients are sums over the parts: those of the whole batch up to rounding");
 }
 
 // Micro-batches, what a budget costs and how far that is from what no plan can beat.
@@ -91,28 +74,28 @@ static std::string recomputationText(const std::string &compilerReport) {
   const json &remat = report["remat"];
   std::string text;
   if (remat.value("budget_bytes", uint64_t(0)) > 0)
-    text += line("budget", sizeText(remat["budget_bytes"].get<uint64_t>()));
+    text += labelled("budget", sizeText(remat["budget_bytes"].get<uint64_t>()));
   double waits = report.value("input_seconds_predicted", 0.0);
   double base = report.value("step_seconds_predicted", 0.0) -
                 remat.value("recompute_seconds_predicted", 0.0) - waits;
   if (waits > 0 && base > 0)
-    text += line("input", fmt::format("one buffer, +{:.2f} % time predicted to fill it",
-                                      100 * waits / base));
+    text += labelled("input", fmt::format("one buffer, +{:.2f} % time predicted to fill it",
+                                          100 * waits / base));
   text += splitText(report);
   int64_t again = remat.value("recomputed", int64_t(0));
   double fraction = remat.value("recompute_fraction", 0.0), gap = remat.value("gap", 0.0);
   bool hasBound = remat.contains("gap"), isOptimal = gap < 1e-6;
   if (again == 0)
-    text += line("recomputes", "nothing");
+    text += labelled("recomputes", "nothing");
   else
-    text += line("recomputes",
-                 fmt::format("{} of {} saved values, +{:.2f} % time predicted", again,
-                             again + remat.value("retained", int64_t(0)), 100 * fraction));
+    text += labelled("recomputes",
+                     fmt::format("{} of {} saved values, +{:.2f} % time predicted", again,
+                                 again + remat.value("retained", int64_t(0)), 100 * fraction));
   if (hasBound && isOptimal && again > 0)
-    text += line("", "proven optimal: no plan within the budget takes less time");
+    text += labelled("", "proven optimal: no plan within the budget takes less time");
   if (hasBound && !isOptimal)
-    text += line("", fmt::format("no plan within the budget below {:+.2f} %, gap {:.2f} %",
-                                 100 * (fraction - gap), 100 * gap));
+    text += labelled("", fmt::format("no plan within the budget below {:+.2f} %, gap {:.2f} %",
+                                     100 * (fraction - gap), 100 * gap));
   return text;
 }
 
@@ -120,41 +103,18 @@ std::string summaryText(const PlanFile &file, const CompileReport &report) {
   const gc::plan::Plan &plan = file.get();
   TrainingReport facts;
   fillPlanFacts(facts, plan);
-  const MemoryReport &m = facts.memory;
-  std::string text;
-  text += line("model", fmt::format("{}, {} parameters, batch {}{}", facts.model,
-                                    countText(facts.parameters), facts.batch,
-                                    facts.microBatches > 1
-                                        ? fmt::format(" in {} micro-batches", facts.microBatches)
-                                        : ""));
-  std::string machine = cpuOf(plan) + architectureOf(plan);
-  text += line("target", facts.device + (machine.empty() ? "" : ", " + machine));
-  text += line("plan peak", sizeText(m.arenaBytes));
-  text += line("", fmt::format("lower bound {}, gap {:.2f} %", sizeText(m.planned.lower_bound),
-                               100 * gapOf(m)));
-  std::pair<const char *, uint64_t> parts[] = {{"weights", m.planned.weights},
-                                               {"gradients", m.planned.gradients},
-                                               {"optimizer", m.planned.optimizer},
-                                               {"activations", m.planned.activations},
-                                               {"workspace", m.planned.workspace},
-                                               {"input", m.planned.input},
-                                               {"fragmentation", m.planned.fragmentation}};
-  const char *label = "at the peak";
-  for (auto [name, bytes] : parts) {
-    text += line(label, fmt::format("{:<13} {}", name, sizeText(bytes)));
-    label = "";
-  }
+  std::string text = peakText(plan);
   text += recomputationText(report.compilerReport);
   text += predictionText(facts, report);
   std::string commands =
       fmt::format("{} in a step", commandsOf(plan.micro_batch()) + commandsOf(plan.step()));
   if (size_t evaluate = commandsOf(plan.evaluate()))
     commands += fmt::format(", {} in inference mode", evaluate);
-  text += line("commands", fmt::format("{}, {} generated kernels", commands, kernelsOf(plan)));
+  text += labelled("commands", fmt::format("{}, {} generated kernels", commands, kernelsOf(plan)));
   text += cudaSummary(report.compilerReport);
   if (keepsGradients(plan))
-    text += line("gradients", "kept to the end of the step");
-  text += line("compiled in", fmt::format("{:.2f} s", report.seconds));
+    text += labelled("gradients", "kept to the end of the step");
+  text += labelled("compiled in", fmt::format("{:.2f} s", report.seconds));
   return text;
 }
 

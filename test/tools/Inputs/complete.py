@@ -9,7 +9,8 @@ import sys
 LINES = [["gc-run", "--opti"], ["gc-run", "--optimizer", "=", "ad"], ["gc-run", "--optimizer", "ad"],
          ["gc-run", "--progress", "="], ["gc-run", "--shuf"], ["gc-run", "--load", "=", "a"], ["gc-run", "a"],
          ["gc-gen", "vi"], ["gc-gen", "vit", "--si"], ["gc-gen", "vit", "--size", "="],
-         ["gc-gen", "resnet", "--depth", "=", "1"], ["gc-gen", "resnet", "--size"]]
+         ["gc-gen", "resnet", "--depth", "=", "1"], ["gc-gen", "resnet", "--size"], ["gc-plan", "s"],
+         ["gc-plan", "show", "--j"]]
 
 
 def complete(folder, words):
