@@ -1,6 +1,7 @@
 // gc-compile: a model to a plan. See Arguments.cpp for the flags.
 #include "runtime/process/AtomicFile.h"
 #include "runtime/process/StandardStreams.h"
+#include "runtime/process/WaitPolicy.h"
 #include "runtime/report/Sizes.h"
 #include "tools/calibration/MachineOrigin.h"
 #include "tools/calibration/MachineRates.h"
@@ -87,6 +88,7 @@ static Status compileToFile(Arguments &a) {
 
 int main(int argc, char **argv) {
   prepareProcess();
+  waitWithLittleSpinning(argv);
   Arguments arguments;
   int exitCode = 0;
   if (!parseArguments(argc, argv, arguments, exitCode))

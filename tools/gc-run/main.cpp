@@ -1,6 +1,7 @@
 // gc-run: trains. Everything happens elsewhere; see Arguments.cpp for the flags.
 #include "runtime/process/Interrupt.h"
 #include "runtime/process/StandardStreams.h"
+#include "runtime/process/WaitPolicy.h"
 #include "tools/calibration/MachineOrigin.h"
 #include "tools/calibration/MachineRates.h"
 #include "tools/flags/CommandLine.h"
@@ -48,5 +49,6 @@ static int run(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   prepareProcess();
+  waitWithLittleSpinning(argv);
   return finishStandardOutput("gc-run", run(argc, argv), PrintedText::TellsAboutFiles);
 }
