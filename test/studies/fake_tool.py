@@ -21,6 +21,10 @@ def flags_of(words):
 def compile_model(words, flags):
     if "disk" in FAKE:
         sys.exit("gc-compile: writing 'x.plan' failed: No space left on device")
+    if flags.get("--remat") == "checkpoints:16":
+        print("gc-compile: --remat=checkpoints:16: the step saves only 15 values; use at most that many checkpoints",
+              file=sys.stderr)
+        sys.exit(2)
     budget = int(flags.get("--budget", 0))
     if 0 < budget < LEAST:
         print(f"gc-compile: the budget of {budget} bytes (0.0 MiB) cannot be met: this step needs at least {LEAST} bytes\n"

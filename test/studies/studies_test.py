@@ -130,6 +130,12 @@ class Rows(StudyCase):
                          ("does not fit", "1999999999", "2000000000"))
         self.assertIn("no plan in this order of ops can need less than", row["why"])
 
+    def test_more_checkpoints_than_values_do_not_fit(self):
+        self.study("cnn-checkpoints", "--quick", "--only=cnn11/checkpoints-16")
+        row = self.row("cnn11/checkpoints-16")
+        self.assertEqual(row["how"], "does not fit")
+        self.assertIn("saves only 15 values", row["why"])
+
     def test_what_does_not_fit_this_machine_is_predicted(self):
         text = (self.build / "bin" / "gc-compile").read_text()
         (self.build / "bin" / "gc-compile").write_text(text.replace("100_000_000,", "9" * 16 + ","))

@@ -143,7 +143,8 @@ class Runner:
         row.update(measurement.predicted(compiled, self.study.epoch_samples(setting)))
         row["took_seconds"] = time.monotonic() - began
         if compiled.failed:
-            no_fit = compiled.done.code == BUDGET_MISSED
+            # A fixed policy may ask for more checkpoints than there are values to keep.
+            no_fit = compiled.done.code == BUDGET_MISSED or "the step saves only" in compiled.done.stderr
             return {**row, "how": NO_FIT_ROW if no_fit else FAILED_ROW, "why": why_failed(compiled.done, no_fit)}
         if "timeline" in setting.details:
             details.write_timeline(self.options.folder, setting, self.device, compiled.report)
