@@ -159,12 +159,17 @@ class Trouble(StudyCase):
                 return process
         self.fail("it never began to measure")
 
+    def running_tools(self):
+        return subprocess.run(["pgrep", "-f", f"^[^ ]+ -S {self.build}/bin/gc-run"], capture_output=True,
+                              text=True).stdout.split()
+
     def test_killed_it_ends_its_children_and_goes_on(self):
         for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
             process = self.start(*SMALL)
-            time.sleep(0.3)
-            children = subprocess.run(["pgrep", "-f", f"^[^ ]+ -S {self.build}/bin/gc-run"], capture_output=True,
-                                      text=True).stdout.split()
+            children = self.running_tools()
+            while not children and process.poll() is None:  # it compiles the plan first
+                time.sleep(0.05)
+                children = self.running_tools()
             process.send_signal(number)
             self.assertEqual(process.wait(20), code)
             process.stderr.close()
