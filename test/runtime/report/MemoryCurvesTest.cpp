@@ -9,7 +9,7 @@ using namespace gc::runtime;
 
 namespace {
 
-constexpr uint64_t MiB = 1 << 20;
+constexpr uint64_t mebi = 1 << 20;
 
 size_t count(const std::string &text, const std::string &part) {
   size_t found = 0;
@@ -22,8 +22,8 @@ size_t count(const std::string &text, const std::string &part) {
 
 TEST(MemoryCurves, EachPhaseIsAsWideForBoth) {
   // One of two commands is forward, two of four: half of the width is.
-  MemoryCurve a{"A", {50 * MiB, 100 * MiB}, 1, {}};
-  MemoryCurve b{"B", {25 * MiB, 25 * MiB, 50 * MiB, 25 * MiB}, 2, {}};
+  MemoryCurve a{"A", {50 * mebi, 100 * mebi}, 1, {}};
+  MemoryCurve b{"B", {25 * mebi, 25 * mebi, 50 * mebi, 25 * mebi}, 2, {}};
   std::string svg = memoryCurvesSvg(a, b);
   EXPECT_EQ(count(svg, "<svg"), 2u) << "a wide one and a narrow one";
   EXPECT_EQ(count(svg, "</svg>"), 2u);
@@ -36,14 +36,14 @@ TEST(MemoryCurves, EachPhaseIsAsWideForBoth) {
 }
 
 TEST(MemoryCurves, WithoutALossThereIsOnePhase) {
-  MemoryCurve a{"A", {MiB, 2 * MiB}, 0, {}}, b{"B", {MiB, 2 * MiB}, 1, {}};
+  MemoryCurve a{"A", {mebi, 2 * mebi}, 0, {}}, b{"B", {mebi, 2 * mebi}, 1, {}};
   std::string svg = memoryCurvesSvg(a, b);
   EXPECT_EQ(svg.find(">forward</text>"), std::string::npos);
   EXPECT_EQ(count(svg, "H534.0V"), 3u) << "both, and the area below the first";
 }
 
 TEST(MemoryCurves, BudgetsNearThePeaksAreShown) {
-  MemoryCurve a{"A", {100 * MiB}, 0, 110 * MiB}, b{"B", {90 * MiB}, 0, 900 * MiB};
+  MemoryCurve a{"A", {100 * mebi}, 0, 110 * mebi}, b{"B", {90 * mebi}, 0, 900 * mebi};
   std::string svg = memoryCurvesSvg(a, b);
   EXPECT_EQ(count(svg, "budget of A"), 2u);
   EXPECT_EQ(count(svg, "budget of B"), 0u);
@@ -51,8 +51,8 @@ TEST(MemoryCurves, BudgetsNearThePeaksAreShown) {
 }
 
 TEST(MemoryCurves, ManyCommandsAreDrawnByTheirHighest) {
-  std::vector<uint64_t> live(100000, MiB);
-  live[50000] = 9 * MiB;
+  std::vector<uint64_t> live(100000, mebi);
+  live[50000] = 9 * mebi;
   std::string svg = memoryCurvesSvg({"A", live, 0, {}}, {"B", live, 0, {}});
   EXPECT_LT(svg.size(), 200000u);
   EXPECT_CONTAINS(svg, "A: 9437184 bytes (9.0 MiB) at command 50000 of 100000");

@@ -146,6 +146,7 @@ TEST(PlanDiff, AnotherModelHasNoCounterparts) {
   DescribedPlan other = examplePlan();
   other.facts.model = "other";
   other.facts.device = "cuda";
+  other.executed = "z";
   other.saved = {saved(0, "stem:conv2d", MiB, 1)};
   PlanDiff diff = comparePlans(examplePlan(), other);
   EXPECT_FALSE(diff.sameModel);
