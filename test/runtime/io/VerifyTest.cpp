@@ -166,7 +166,7 @@ struct TwoRuns {
   }
   /// The reference takes sample 0 everywhere; both samples of the first step are alike.
   VerifyReport against(const Computes &tested) {
-    auto reference = copyingPlan({}), other = copyingPlan(tested, 1024);
+    auto reference = copyingPlan(Computes{}), other = copyingPlan(tested, 1024);
     EXPECT_TRUE(reference.ok() && other.ok());
     auto record = recordSteps(*reference, options);
     EXPECT_TRUE(record.ok()) << record.error().message;
@@ -234,7 +234,7 @@ TEST(Verify, FindsWhatDiffers) {
 
 TEST(Verify, AFailedRunIsNoVerdict) {
   TwoRuns runs;
-  auto plan = copyingPlan({});
+  auto plan = copyingPlan(Computes{});
   ASSERT_TRUE(plan.ok());
   runs.options.load = runs.directory.file("nothing");
   EXPECT_FALSE(recordSteps(*plan, runs.options).ok());
