@@ -89,44 +89,52 @@ Result<ByteImages> readIdxSplit(const std::string &directory, const std::string 
   return images;
 }
 
-static std::vector<std::string> cifar10Names(bool train) {
+static std::vector<std::string> cifarNames(CifarKind kind, bool train) {
+  if (kind == CifarKind::Cifar100)
+    return {train ? "train.bin" : "test.bin"};
   if (!train)
     return {"test_batch.bin"};
   return {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin",
           "data_batch_5.bin"};
 }
 
-Result<ByteImages> readCifar10(const std::string &directory, bool train) {
-  constexpr int64_t side = 32, plane = side * side, record = 1 + 3 * plane;
+Result<ByteImages> readCifar(CifarKind kind, const std::string &directory, bool train) {
+  const bool isHundred = kind == CifarKind::Cifar100;
+  const char *setName = isHundred ? "CIFAR-100" : "CIFAR-10";
+  // CIFAR-100 has a coarse label before the fine one.
+  const int64_t side = 32, plane = side * side, labels = isHundred ? 2 : 1;
+  const uint64_t record = static_cast<uint64_t>(labels + 3 * plane);
   ByteImages images;
   images.name = directory;
   images.height = images.width = side;
   images.channels = 3;
-  for (const std::string &name : cifar10Names(train)) {
+  for (const std::string &name : cifarNames(kind, train)) {
     std::string path = (fs::path(directory) / name).string();
     std::error_code failure;
     if (!fs::exists(path, failure))
-      return badInput(
-          fmt::format("'{}' has no {}; --data=cifar10:DIR needs the files of CIFAR-10's "
-                      "binary version (data_batch_1.bin ... test_batch.bin)",
-                      directory, name));
+      return badInput(fmt::format("'{}' has no {}; --data={}:DIR needs the files of {}'s binary "
+                                  "version ({})",
+                                  directory, name, isHundred ? "cifar100" : "cifar10", setName,
+                                  isHundred ? "train.bin and test.bin"
+                                            : "data_batch_1.bin ... test_batch.bin"));
     uint64_t bytes = fs::file_size(path, failure);
     if (failure || bytes == 0 || bytes % record != 0)
-      return badInput(fmt::format("'{}' is truncated or not of CIFAR-10's binary version: its {} "
-                                  "bytes are no multiple of {}",
-                                  path, failure ? 0 : bytes, record));
+      return badInput(fmt::format("'{}' is truncated or not of {}'s binary version: its {} bytes "
+                                  "are no multiple of {}",
+                                  path, setName, failure ? 0 : bytes, record));
     Result<ByteStream> stream = ByteStream::open(path);
     if (!stream)
       return stream.error();
     images.pixels.reserve(images.pixels.size() + bytes / record * 3 * plane);
+    std::vector<uint8_t> sample(record);
     for (uint64_t i = 0; i < bytes / record; ++i) {
-      uint8_t sample[record];
-      if (Status got = stream->read(sample, record); !got)
+      if (Status got = stream->read(sample.data(), record); !got)
         return got.error();
-      images.labels.push_back(sample[0]);
+      images.labels.push_back(sample[static_cast<size_t>(labels - 1)]);
+      const uint8_t *planes = sample.data() + labels;
       for (int64_t pixel = 0; pixel < plane; ++pixel)
         for (int64_t channel = 0; channel < 3; ++channel)
-          images.pixels.push_back(sample[1 + channel * plane + pixel]);
+          images.pixels.push_back(planes[channel * plane + pixel]);
     }
   }
   images.count = static_cast<int64_t>(images.labels.size());
@@ -144,10 +152,10 @@ std::vector<std::string> idxFiles(const std::string &directory) {
   return files;
 }
 
-std::vector<std::string> cifar10Files(const std::string &directory) {
+std::vector<std::string> cifarFiles(CifarKind kind, const std::string &directory) {
   std::vector<std::string> files;
   for (bool train : {true, false})
-    for (const std::string &name : cifar10Names(train))
+    for (const std::string &name : cifarNames(kind, train))
       if (std::error_code failure; fs::exists(fs::path(directory) / name, failure))
         files.push_back((fs::path(directory) / name).string());
   return files;

@@ -21,12 +21,14 @@ struct ByteImages {
 /// the name may end in .gz). Fails (bad input) on anything but two whole files that fit each other.
 Result<ByteImages> readIdxSplit(const std::string &directory, const std::string &prefix);
 
-/// The binary version of CIFAR-10: data_batch_{1..5}.bin or test_batch.bin.
-Result<ByteImages> readCifar10(const std::string &directory, bool train);
+enum class CifarKind { Cifar10, Cifar100 };
+/// The binary version: data_batch_{1..5}.bin or test_batch.bin; of CIFAR-100, whose fine labels are
+/// taken, train.bin or test.bin.
+Result<ByteImages> readCifar(CifarKind kind, const std::string &directory, bool train);
 
-/// The files that readIdxSplit and readCifar10 would read, as far as they exist.
+/// The files that readIdxSplit and readCifar would read, as far as they exist.
 std::vector<std::string> idxFiles(const std::string &directory);
-std::vector<std::string> cifar10Files(const std::string &directory);
+std::vector<std::string> cifarFiles(CifarKind kind, const std::string &directory);
 
 } // namespace gc::runtime
 

@@ -1,5 +1,6 @@
 // Samples to train on. A data set knows the shape that the model wants and delivers samples in it:
-// f32, channels last. Everything that can be wrong with files is found when it is opened.
+// f32, channels last. What can be wrong with files is found when they are opened, but for
+// compressed images, which are looked into only when they are read.
 #ifndef GC_RUNTIME_DATA_DATASET_H
 #define GC_RUNTIME_DATA_DATASET_H
 
@@ -34,10 +35,18 @@ public:
   /// f32 values of scratch that read() needs.
   virtual size_t scratchElements() const { return 0; }
   /// Writes rows [begin, end) of a sample; `sample` is where its row 0 goes. `scratch` has
-  /// scratchElements() values and belongs to the caller's thread. Allocates nothing unless it
-  /// fails.
+  /// scratchElements() values, in unknown state, and belongs to the caller's thread. Allocates
+  /// nothing unless it fails; libraries that decode compressed images do.
   virtual Status read(int64_t index, int64_t begin, int64_t end, float *sample,
                       float *scratch) const = 0;
+  /// The same as training sees it in an epoch, where that differs: with augmentations.
+  virtual Status readAugmented(int64_t index, uint64_t /*epoch*/, int64_t begin, int64_t end,
+                               float *sample, float *scratch) const {
+    return read(index, begin, end, sample, scratch);
+  }
+  /// Whether read() may find (bad input) that a sample is broken while others are not. Samples of
+  /// such a data set have one row.
+  virtual bool mayHaveBadSamples() const { return false; }
 
   /// The same for the same content, wherever it lies, and with near certainty another one for
   /// another: by it a resumed run knows its data again. This one sees the labels; sources add what
@@ -47,6 +56,8 @@ public:
 
 struct DataSource {
   std::string description; // for the header: "fashion-mnist: 60000 train, 10000 test samples"
+  std::string preparation; // what is done to a sample on its way to the model
+  std::vector<std::string> classes; // their names, in the order of labels; empty: not known
   std::unique_ptr<Dataset> train;
   std::unique_ptr<Dataset> test; // null where there is no test split
   bool endless = false;          // synthetic: an epoch has no meaning

@@ -14,7 +14,7 @@ static constexpr int64_t unitElements = 1 << 17;
 Loader::Loader(int64_t microBatch, int64_t sampleElements, LabelType labels,
                std::vector<LoaderSlot> slotList, int workers)
     : microBatch(microBatch), sampleElements(sampleElements), labelType(labels),
-      slots(std::move(slotList)), unitsLeft(slots.size(), 0),
+      slots(std::move(slotList)), unitsLeft(slots.size(), 0), leftOut(slots.size(), 0),
       scratch(static_cast<size_t>(workers) + 1) {
   for (int i = 0; i < workers; ++i) {
     auto thread = tryThread([this, i] { work(static_cast<size_t>(i)); });
@@ -46,9 +46,11 @@ void Loader::start(const LoaderRun &newRun) {
   int64_t rowElements = std::max<int64_t>(1, sampleElements / rows);
   rowsPerUnit = std::clamp<int64_t>(unitElements / rowElements, 1, rows);
   unitsPerSample = (rows + rowsPerUnit - 1) / rowsPerUnit;
-  for (std::vector<float> &values : scratch)
-    if (values.size() < run.dataset->scratchElements())
-      values.resize(run.dataset->scratchElements());
+  if (size_t wanted = run.dataset->scratchElements(); wanted > scratchElements) {
+    for (std::unique_ptr<float[]> &values : scratch)
+      values = std::make_unique_for_overwrite<float[]>(wanted);
+    scratchElements = wanted;
+  }
   workAvailable.notify_all();
 }
 
@@ -66,15 +68,30 @@ int64_t Loader::sampleAt(uint64_t index, int64_t position) const {
   return static_cast<int64_t>(Shuffle(run.seed, epoch, static_cast<uint64_t>(run.samples))(number));
 }
 
-void Loader::fillLabels(uint64_t index, LoaderSlot slot) const {
-  int64_t valid = validIn(index);
-  for (int64_t i = 0; i < microBatch; ++i) {
-    int64_t label = i < valid ? run.dataset->label(sampleAt(index, i)) : -1;
-    if (labelType == LabelType::I64)
-      static_cast<int64_t *>(slot.label)[i] = label;
-    else
-      static_cast<int32_t *>(slot.label)[i] = static_cast<int32_t>(label);
-  }
+void Loader::setLabel(LoaderSlot slot, int64_t position, int64_t label) const {
+  if (labelType == LabelType::I64)
+    static_cast<int64_t *>(slot.label)[position] = label;
+  else
+    static_cast<int32_t *>(slot.label)[position] = static_cast<int32_t>(label);
+}
+
+Result<bool> Loader::readRows(uint64_t index, int64_t position, int64_t begin, int64_t end,
+                              float *target, float *scratchValues) const {
+  const int64_t sample = sampleAt(index, position);
+  Status done = run.augment ? run.dataset->readAugmented(sample, index / run.microBatchesPerEpoch,
+                                                         begin, end, target, scratchValues)
+                            : run.dataset->read(sample, begin, end, target, scratchValues);
+  if (done)
+    return true;
+  if (!run.dataset->mayHaveBadSamples() || done.error().kind != ErrorClass::BadInput)
+    return done.error();
+  if (!run.badSamples)
+    return badInput(done.error().message +
+                    "; mend or remove it, or leave such samples out with --on-bad-sample=skip");
+  if (position < validIn(index)) // padding repeats a sample that is told where it belongs
+    run.badSamples->add(*run.dataset, sample, done.error().message);
+  std::fill_n(target, sampleElements, 0.0f);
+  return false;
 }
 
 bool Loader::doUnit(std::unique_lock<std::mutex> &lock, float *scratchValues) {
@@ -83,8 +100,10 @@ bool Loader::doUnit(std::unique_lock<std::mutex> &lock, float *scratchValues) {
   const uint64_t index = filling, unit = nextUnit;
   const uint64_t units = static_cast<uint64_t>(microBatch * unitsPerSample);
   const size_t slot = index % slots.size();
-  if (unit == 0)
+  if (unit == 0) {
     unitsLeft[slot] = units;
+    leftOut[slot] = 0;
+  }
   if (++nextUnit == units) {
     nextUnit = 0;
     ++filling;
@@ -93,17 +112,22 @@ bool Loader::doUnit(std::unique_lock<std::mutex> &lock, float *scratchValues) {
   lock.unlock();
 
   const LoaderSlot target = slots[slot];
-  if (unit == 0)
-    fillLabels(index, target);
   int64_t position = static_cast<int64_t>(unit) / unitsPerSample;
   int64_t begin = static_cast<int64_t>(unit) % unitsPerSample * rowsPerUnit;
   int64_t end = std::min(begin + rowsPerUnit, run.dataset->rows());
-  Status done = run.dataset->read(sampleAt(index, position), begin, end,
-                                  target.image + position * sampleElements, scratchValues);
+  bool isReal = position < validIn(index);
+  Result<bool> done = readRows(index, position, begin, end,
+                               target.image + position * sampleElements, scratchValues);
+  // The unit of a sample's first rows has its label, too.
+  if (begin == 0)
+    setLabel(target, position,
+             isReal && done && *done ? run.dataset->label(sampleAt(index, position)) : -1);
 
   lock.lock();
   --active;
   --unitsLeft[slot];
+  if (done && !*done && isReal)
+    ++leftOut[slot];
   if (!done && !failed) {
     failed = true;
     failure = done.error();
@@ -116,7 +140,7 @@ bool Loader::doUnit(std::unique_lock<std::mutex> &lock, float *scratchValues) {
 void Loader::work(size_t worker) {
   std::unique_lock lock(mutex);
   while (!stopping)
-    if (!doUnit(lock, scratch[worker].data()))
+    if (!doUnit(lock, scratch[worker].get()))
       workAvailable.wait(lock);
 }
 
@@ -129,12 +153,12 @@ Result<Loader::MicroBatch> Loader::acquire() {
   // The micro-batch is complete when all its units were given out and came back.
   auto complete = [&] { return filling > index && unitsLeft[slot] == 0; };
   while (!failed && !complete())
-    if (!threads.empty() || !doUnit(lock, scratch.back().data()))
+    if (!threads.empty() || !doUnit(lock, scratch.back().get()))
       progress.wait(lock);
   if (failed)
     return failure;
   ++acquired;
-  return MicroBatch{slot, validIn(index)};
+  return MicroBatch{slot, validIn(index) - leftOut[slot]};
 }
 
 bool Loader::more() {

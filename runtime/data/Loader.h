@@ -3,10 +3,12 @@
 // The order of samples is a function of seed and epoch alone. In training, what is left of an epoch
 // after its last whole micro-batch is dropped (with --shuffle, every epoch drops others); in
 // evaluation the last micro-batch is padded: its samples are real, its labels are -1, which the
-// loss and accuracy kernels leave out.
+// loss and accuracy kernels leave out. A broken sample ends the run or, where that was asked for,
+// is left out in the same way: its place holds zeros and the label -1.
 #ifndef GC_RUNTIME_DATA_LOADER_H
 #define GC_RUNTIME_DATA_LOADER_H
 
+#include "runtime/data/BadSamples.h"
 #include "runtime/data/Dataset.h"
 
 #include <condition_variable>
@@ -32,6 +34,8 @@ struct LoaderRun {
   uint64_t begin = 0, end = 0; // micro-batches, counted from the start of epoch 0
   bool shuffle = false;
   uint64_t seed = 0;
+  bool augment = false;             // as the data set was asked to
+  BadSamples *badSamples = nullptr; // takes broken samples, not owned; null: one ends the run
 };
 
 class Loader {
@@ -50,7 +54,7 @@ public:
 
   struct MicroBatch {
     size_t slot = 0;
-    int64_t valid = 0; // the rest is padding
+    int64_t valid = 0; // the rest is padding, or broken
   };
   /// Waits for the next micro-batch. Fails where reading a sample failed. Between start and the end
   /// of the run nothing is allocated.
@@ -64,7 +68,10 @@ private:
   void work(size_t worker);
   /// Takes one unit of work under the lock and does it without; false where there is none now.
   bool doUnit(std::unique_lock<std::mutex> &lock, float *scratch);
-  void fillLabels(uint64_t microBatch, LoaderSlot slot) const;
+  void setLabel(LoaderSlot slot, int64_t position, int64_t label) const;
+  /// Reads a part of a sample; false where it is broken and was left out.
+  Result<bool> readRows(uint64_t microBatch, int64_t position, int64_t begin, int64_t end,
+                        float *target, float *scratch) const;
   int64_t sampleAt(uint64_t microBatch, int64_t position) const;
   int64_t validIn(uint64_t microBatch) const;
 
@@ -81,10 +88,13 @@ private:
   uint64_t acquired = 0;           // micro-batches given to the caller
   uint64_t released = 0;           // micro-batches the caller is done with
   std::vector<uint64_t> unitsLeft; // for each slot, units that are not done
+  std::vector<int64_t> leftOut;    // for each slot, broken samples
   uint64_t active = 0;             // units being worked on
   bool stopping = false, failed = false;
   Error failure;
-  std::vector<std::vector<float>> scratch; // one for each worker, and one for the caller
+  /// One for each worker, and one for the caller. What nobody uses is never touched.
+  std::vector<std::unique_ptr<float[]>> scratch;
+  size_t scratchElements = 0;
   std::vector<std::thread> threads;
 };
 

@@ -4,7 +4,11 @@
 #include "runtime/data/ByteImages.h"
 #include "runtime/data/Fingerprint.h"
 #include "runtime/data/ImageDataset.h"
+#include "runtime/data/ImageFolder.h"
+#include "runtime/data/ListText.h"
+#include "runtime/data/NpyFiles.h"
 #include "runtime/data/Synthetic.h"
+#include "runtime/data/TarShards.h"
 
 #include <fmt/format.h>
 
@@ -30,32 +34,103 @@ Result<uint64_t> Dataset::fingerprint() const {
   return print.value();
 }
 
-static Result<DataSource> openImages(const std::string &name, Result<ByteImages> train,
-                                     Result<ByteImages> test, const ModelInput &input) {
+namespace {
+
+/// Both splits of a data set of images, before they are fitted to the model.
+struct ImageSplits {
+  std::string name, note; // for the header; a note begins with a comma or the like
+  std::unique_ptr<ImageSource> train, test;
+  std::vector<std::string> classes;
+};
+
+/// What all kinds of data are opened with.
+struct Opening {
+  const ModelInput &input;
+  const DataOptions &options;
+  uint64_t seed;
+  std::vector<std::string> classes; // whose names are given; empty: the data's own
+};
+
+} // namespace
+
+/// Flags that say what is done to images of bytes.
+static Status refuseImageFlags(const std::string &spec, const DataOptions &options) {
+  for (auto [flag, value] :
+       {std::pair("--normalize", &options.normalize), std::pair("--augment", &options.augment)})
+    if (!value->empty())
+      return badInput(fmt::format("{} has no effect on '{}': it holds values that are taken as "
+                                  "they are, not images of bytes",
+                                  flag, spec));
+  return {};
+}
+
+/// "1 file", "2 files"
+static std::string countOf(uint64_t files) {
+  return fmt::format("{} file{}", files, files == 1 ? "" : "s");
+}
+
+static Result<DataSource> fitImages(Result<ImageSplits> splits, const Opening &opening) {
+  if (!splits)
+    return splits.error();
+  ImageTransforms transforms;
+  if (!opening.options.normalize.empty()) {
+    Result<Normalization> normalization = parseNormalization(opening.options.normalize);
+    if (!normalization)
+      return normalization.error();
+    transforms.normalization = std::move(*normalization);
+  }
+  if (!opening.options.augment.empty()) {
+    Result<Augmentation> augmentation = parseAugmentation(opening.options.augment);
+    if (!augmentation)
+      return augmentation.error();
+    transforms.augmentation = *augmentation;
+    transforms.seed = opening.seed;
+  }
+  DataSource source;
+  source.classes = std::move(splits->classes);
+  std::string counts;
+  for (bool isTrain : {true, false}) {
+    std::unique_ptr<ImageSource> &images = isTrain ? splits->train : splits->test;
+    if (!images)
+      continue;
+    int64_t count = images->size();
+    // What is said of images is said of those that the model takes: makeImageDataset() checks that.
+    const ImageSource &looked = *images;
+    std::unique_ptr<Dataset> &target = isTrain ? source.train : source.test;
+    ImageTransforms chosen = transforms;
+    if (!isTrain)
+      chosen.augmentation = {};
+    Result<std::unique_ptr<Dataset>> fitted =
+        makeImageDataset(std::move(images), opening.input, chosen);
+    if (!fitted)
+      return fitted.error();
+    target = std::move(*fitted);
+    if (isTrain)
+      source.preparation = preparationText(looked, opening.input, transforms);
+    counts += isTrain ? fmt::format("{} train", count) : fmt::format(", {} test", count);
+  }
+  source.description = fmt::format("{}: {} samples{}", splits->name, counts, splits->note);
+  return source;
+}
+
+static Result<ImageSplits> readSplits(const std::string &name, Result<ByteImages> train,
+                                      Result<ByteImages> test) {
   if (!train)
     return train.error();
   if (!test)
     return test.error();
-  Result<std::unique_ptr<Dataset>> trainSet = makeImageDataset(std::move(*train), input);
-  if (!trainSet)
-    return trainSet.error();
-  Result<std::unique_ptr<Dataset>> testSet = makeImageDataset(std::move(*test), input);
-  if (!testSet)
-    return testSet.error();
-  DataSource source;
-  source.description =
-      fmt::format("{}: {} train, {} test samples", name, (*trainSet)->size(), (*testSet)->size());
-  source.train = std::move(*trainSet);
-  source.test = std::move(*testSet);
-  return source;
+  ImageSplits splits;
+  splits.name = name;
+  splits.train = makeImageSource(std::move(*train));
+  splits.test = makeImageSource(std::move(*test));
+  return splits;
 }
 
-static Result<DataSource> openMnist(const std::string &name, const std::string &directory,
-                                    const ModelInput &input) {
+static Result<ImageSplits> openMnist(const std::string &name, const std::string &directory) {
   Result<ByteImages> train = readIdxSplit(directory, "train");
   if (!train)
     return train.error();
-  return openImages(name, std::move(train), readIdxSplit(directory, "t10k"), input);
+  return readSplits(name, std::move(train), readIdxSplit(directory, "t10k"));
 }
 
 static fs::path fashionMnistDirectory() {
@@ -63,7 +138,7 @@ static fs::path fashionMnistDirectory() {
   return fs::path(root && *root ? root : "/usr/share/datasets") / "fashion-mnist";
 }
 
-static Result<DataSource> openFashionMnist(const ModelInput &input) {
+static Result<ImageSplits> openFashionMnist() {
   fs::path directory = fashionMnistDirectory();
   std::error_code ignored;
   if (!fs::is_directory(directory, ignored))
@@ -72,33 +147,141 @@ static Result<DataSource> openFashionMnist(const ModelInput &input) {
         "dataset-fashion-mnist, set GC_DATASETS to the directory that holds fashion-mnist/, or "
         "name the directory of the IDX files with --data=mnist:DIR",
         directory.string()));
-  return openMnist("fashion-mnist", directory.string(), input);
+  return openMnist("fashion-mnist", directory.string());
+}
+
+static Result<ImageSplits> openCifar(const std::string &spec, CifarKind kind,
+                                     const std::string &directory) {
+  Result<ByteImages> train = readCifar(kind, directory, /*train=*/true);
+  if (!train)
+    return train.error();
+  return readSplits(spec, std::move(train), readCifar(kind, directory, /*train=*/false));
+}
+
+static Result<ImageSplits> openFolders(const std::string &spec, const std::string &directory,
+                                       const Opening &opening) {
+  ImageFolders folders = findImageFolders(directory);
+  Result<ImageFolder> train = openImageFolder(folders.train, opening.classes);
+  if (!train)
+    return train.error();
+  if (int64_t classes = opening.input.classes;
+      classes > 0 && static_cast<int64_t>(train->classes.size()) != classes)
+    return badInput(fmt::format("'{}' has {} classes ({}{}), the model has {}; generate it with "
+                                "gc-gen --classes={}",
+                                folders.train, train->classes.size(), train->classes.front(),
+                                train->classes.size() > 1 ? ", " + train->classes[1] + " …" : "",
+                                classes, train->classes.size()));
+  ImageSplits splits;
+  splits.name = spec;
+  uint64_t others = train->others;
+  if (!folders.test.empty()) {
+    Result<ImageFolder> test = openImageFolder(folders.test, train->classes);
+    if (!test)
+      return test.error();
+    splits.test = std::move(test->images);
+    others += test->others;
+  }
+  splits.note = fmt::format(" of {} classes", train->classes.size());
+  if (others > 0)
+    splits.note +=
+        fmt::format("; {} left out, with other names than .jpg, .jpeg and .png", countOf(others));
+  splits.classes = std::move(train->classes);
+  splits.train = std::move(train->images);
+  return splits;
+}
+
+static Result<ImageSplits> openShards(const std::string &spec, const std::string &names) {
+  Result<TarShards> shards = openTarShards(names);
+  if (!shards)
+    return shards.error();
+  ImageSplits splits;
+  splits.name = spec;
+  splits.note = fmt::format(" in {} shard{}", shards->files, shards->files == 1 ? "" : "s");
+  if (shards->others > 0)
+    splits.note += fmt::format("; {} in them left out", countOf(shards->others));
+  splits.train = std::move(shards->images);
+  return splits;
+}
+
+/// `IMAGES.npy,LABELS.npy`: bytes are images, other values are taken as they are.
+static Result<DataSource> openArrays(const std::string &spec, const std::string &names,
+                                     const Opening &opening) {
+  std::vector<std::string> files = splitText(names, ',');
+  if (files.size() != 2 || files[0].empty() || files[1].empty())
+    return badInput(fmt::format("--data={}: expected npy:IMAGES.npy,LABELS.npy", spec));
+  Result<NpyPair> pair = openNpyPair(files[0], files[1]);
+  if (!pair)
+    return pair.error();
+  if (pair->images.type == NpyType::U8) {
+    Result<std::unique_ptr<ImageSource>> images = makeNpyImages(std::move(*pair));
+    if (!images)
+      return images.error();
+    ImageSplits splits;
+    splits.name = spec;
+    splits.train = std::move(*images);
+    return fitImages(std::move(splits), opening);
+  }
+  if (Status fine = refuseImageFlags(spec, opening.options); !fine)
+    return fine.error();
+  Result<std::unique_ptr<Dataset>> values = makeNpyValues(std::move(*pair), opening.input);
+  if (!values)
+    return values.error();
+  DataSource source;
+  source.description = fmt::format("{}: {} train samples", spec, (*values)->size());
+  source.train = std::move(*values);
+  return source;
+}
+
+static Result<DataSource> openOne(const std::string &spec, const Opening &opening) {
+  auto argument = [&](std::string_view prefix) { return spec.substr(prefix.size()); };
+  if (spec == "fashion-mnist")
+    return fitImages(openFashionMnist(), opening);
+  if (spec.starts_with("mnist:"))
+    return fitImages(openMnist(spec, argument("mnist:")), opening);
+  if (spec.starts_with("cifar10:"))
+    return fitImages(openCifar(spec, CifarKind::Cifar10, argument("cifar10:")), opening);
+  if (spec.starts_with("cifar100:"))
+    return fitImages(openCifar(spec, CifarKind::Cifar100, argument("cifar100:")), opening);
+  if (spec.starts_with("images:"))
+    return fitImages(openFolders(spec, argument("images:"), opening), opening);
+  if (spec.starts_with("tar:"))
+    return fitImages(openShards(spec, argument("tar:")), opening);
+  if (spec.starts_with("npy:"))
+    return openArrays(spec, argument("npy:"), opening);
+  bool isBatchFile = spec.ends_with(".safetensors");
+  if (isBatchFile || spec == "synthetic")
+    if (Status fine = refuseImageFlags(spec, opening.options); !fine)
+      return fine.error();
+  if (spec == "synthetic")
+    return openSynthetic(opening.input, opening.seed);
+  if (isBatchFile)
+    return openBatchFile(spec, opening.input);
+  return badInput(
+      fmt::format("unknown data set '{}'; expected synthetic, fashion-mnist, mnist:DIR, "
+                  "cifar10:DIR, cifar100:DIR, images:DIR, tar:SHARDS.tar, "
+                  "npy:IMAGES.npy,LABELS.npy or FILE.safetensors",
+                  spec));
+}
+
+Result<DataSource> openData(const DataOptions &options, const ModelInput &input, uint64_t seed) {
+  Opening opening{input, options, seed, {}};
+  Result<DataSource> source = openOne(options.data, opening);
+  if (!source || options.testData.empty())
+    return source;
+  opening.classes = source->classes;
+  Result<DataSource> other = openOne(options.testData, opening);
+  if (!other)
+    return badInput("--test-data: " + other.error().message);
+  source->test = std::move(other->test ? other->test : other->train);
+  source->description = fmt::format("{}; tested on {} samples of {}", source->description,
+                                    source->test->size(), options.testData);
+  return source;
 }
 
 Result<DataSource> openData(const std::string &spec, const ModelInput &input, uint64_t seed) {
-  auto argument = [&](std::string_view prefix) { return spec.substr(prefix.size()); };
-  if (spec == "synthetic")
-    return openSynthetic(input, seed);
-  if (spec == "fashion-mnist")
-    return openFashionMnist(input);
-  if (spec.starts_with("mnist:"))
-    return openMnist(spec, argument("mnist:"), input);
-  if (spec.starts_with("cifar10:")) {
-    Result<ByteImages> train = readCifar10(argument("cifar10:"), /*train=*/true);
-    if (!train)
-      return train.error();
-    return openImages(spec, std::move(train), readCifar10(argument("cifar10:"), /*train=*/false),
-                      input);
-  }
-  if (spec.starts_with("images:"))
-    return badInput("--data=images:DIR is not supported yet; convert the images into a batch file "
-                    "(FILE.safetensors with 'image' and 'label')");
-  if (spec.ends_with(".safetensors"))
-    return openBatchFile(spec, input);
-  return badInput(
-      fmt::format("unknown data set '{}'; expected synthetic, fashion-mnist, mnist:DIR, "
-                  "cifar10:DIR or FILE.safetensors",
-                  spec));
+  DataOptions options;
+  options.data = spec;
+  return openData(options, input, seed);
 }
 
 std::vector<std::string> dataFiles(const std::string &spec) {
@@ -107,7 +290,14 @@ std::vector<std::string> dataFiles(const std::string &spec) {
   if (spec.starts_with("mnist:"))
     return idxFiles(spec.substr(std::string_view("mnist:").size()));
   if (spec.starts_with("cifar10:"))
-    return cifar10Files(spec.substr(std::string_view("cifar10:").size()));
+    return cifarFiles(CifarKind::Cifar10, spec.substr(std::string_view("cifar10:").size()));
+  if (spec.starts_with("cifar100:"))
+    return cifarFiles(CifarKind::Cifar100, spec.substr(std::string_view("cifar100:").size()));
+  if (spec.starts_with("npy:"))
+    return splitText(spec.substr(std::string_view("npy:").size()), ',');
+  if (spec.starts_with("tar:"))
+    if (Result<std::vector<std::string>> shards = expandBraces(spec.substr(4)))
+      return *shards;
   if (spec.ends_with(".safetensors"))
     return {spec};
   return {};

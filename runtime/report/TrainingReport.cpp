@@ -119,6 +119,14 @@ std::string reportJson(const TrainingReport &r) {
     out["verify"]["difference"] = r.verify->identical ? json(nullptr) : json(r.verify->difference);
   }
   out["data"] = r.data;
+  out["data_preparation"] = r.dataPreparation;
+  out["data_use"] = {{"samples", r.dataUse.samples},
+                     {"used", r.dataUse.used},
+                     {"used_in_epoch", r.dataUse.usedInEpoch}};
+  out["classes"] = r.classes;
+  out["bad_samples"] = {{"samples", r.badSamples.samples},
+                        {"times", r.badSamples.times},
+                        {"reasons", r.badSamples.reasons}};
   out["optimizer"] = r.optimizer;
   out["seed"] = r.seed;
   out["interrupted"] = r.interrupted;

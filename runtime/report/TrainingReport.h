@@ -61,6 +61,18 @@ struct EvaluationReport {
   std::optional<double> accuracy;
 };
 
+/// How much of the training split is used. An epoch leaves out what its last batch has no room for.
+struct DataUse {
+  bool endless = false; // made on the way: an epoch has no meaning
+  int64_t samples = 0, used = 0, usedInEpoch = 0;
+};
+
+/// Samples that could not be read and were left out.
+struct BadSamplesReport {
+  uint64_t samples = 0, times = 0;  // different ones; how often one was met
+  std::vector<std::string> reasons; // of the first ones
+};
+
 /// Two plans of one model, held against each other.
 struct VerifyReport {
   bool identical = false;
@@ -78,6 +90,10 @@ struct OriginReport {
 struct TrainingReport {
   std::string model, device, data, optimizer;
   OriginReport origin;
+  std::string dataPreparation;      // what is done to a sample on its way to the model
+  std::vector<std::string> classes; // their names, where the data has any
+  DataUse dataUse;
+  BadSamplesReport badSamples;
   std::vector<std::string> notices; // what the device does otherwise than the plan says
   int threads = 0;
   int64_t batch = 0, microBatches = 0, parameters = 0, steps = 0;

@@ -25,6 +25,18 @@ std::string rematText(const RematReport &remat) {
   return text;
 }
 
+/// "12,800 of 60,000 training samples are used; 12,800 in an epoch"; empty where all are.
+static std::string dataUseText(const DataUse &use) {
+  if (use.endless || use.usedInEpoch == use.samples)
+    return "";
+  std::string text = fmt::format("{} of {} training samples are used", countText(use.used),
+                                 countText(use.samples));
+  if (use.usedInEpoch < use.used)
+    text += fmt::format("; the last {} of an epoch's order fill no batch",
+                        countText(use.used - use.usedInEpoch));
+  return text;
+}
+
 std::string headerText(const TrainingReport &r, const ScheduleText &schedule) {
   const MemoryReport &m = r.memory;
   std::string text;
@@ -32,6 +44,9 @@ std::string headerText(const TrainingReport &r, const ScheduleText &schedule) {
   text += line("device",
                fmt::format("{}, {} thread{}", r.device, r.threads, r.threads == 1 ? "" : "s"));
   text += line("data", r.data);
+  for (const std::string &more : {r.dataPreparation, dataUseText(r.dataUse)})
+    if (!more.empty())
+      text += line("", more);
   std::string steps =
       schedule.wholeEpochs
           ? fmt::format("{} epochs of {} steps", schedule.totalSteps / schedule.stepsPerEpoch,
@@ -141,6 +156,11 @@ std::string summaryText(const TrainingReport &r) {
                             percent(*r.evaluations.back().accuracy));
   if (!accuracy.empty())
     text += line("accuracy", accuracy);
+  if (r.badSamples.samples > 0)
+    text += line("left out",
+                 fmt::format("{} sample{} that cannot be read, {} time{} in all",
+                             countText(r.badSamples.samples), r.badSamples.samples == 1 ? "" : "s",
+                             countText(r.badSamples.times), r.badSamples.times == 1 ? "" : "s"));
   if (r.stepSeconds.empty())
     return text;
   float fastest = *std::min_element(r.stepSeconds.begin(), r.stepSeconds.end());

@@ -180,6 +180,11 @@ Status trainOn(StepExecutor &executor, const PlanInputs &inputs, const DataSourc
   if (Status done = prepareVariables(*store, options); !done)
     return done;
   TrainingSetting setting = trainer.setting();
+  // What is done to the data belongs to it.
+  if (!options.normalize.empty())
+    setting.data += " with --normalize=" + options.normalize;
+  if (!options.augment.empty())
+    setting.data += " with --augment=" + options.augment;
   if (!options.resume.empty() || !options.checkpoint.empty()) {
     Result<uint64_t> fingerprint = data.train->fingerprint();
     if (!fingerprint)

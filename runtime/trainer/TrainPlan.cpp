@@ -1,5 +1,4 @@
 #include "runtime/trainer/TrainPlan.h"
-#include "runtime/data/OpenData.h"
 #include "runtime/trainer/TrainOn.h"
 
 #include "runtime/plan/PlanFile.h"
@@ -28,8 +27,9 @@ Status checkOutputs(const TrainOptions &options, std::vector<NamedPath> inputs) 
   if (options.checkpoint.empty() || options.resume.empty() ||
       !isSamePlace(options.checkpoint, options.resume))
     inputs.push_back({"--resume", options.resume, Kind::Directory, checkpointFiles()});
-  for (const std::string &file : dataFiles(options.data))
-    inputs.push_back({"the data", file});
+  for (const std::string *spec : {&options.data, &options.testData})
+    for (const std::string &file : dataFiles(*spec))
+      inputs.push_back({"the data", file});
   return checkOutputs(outputs, inputs);
 }
 
@@ -48,7 +48,7 @@ Status trainPlan(const PlanFile &plan, const TrainOptions &asked, TrainingReport
   Result<PlanInputs> inputs = findPlanInputs(plan.get());
   if (!inputs)
     return inputs.error();
-  Result<DataSource> data = openData(options.data, inputs->model, options.schedule.seed);
+  Result<DataSource> data = openData(options.dataOptions(), inputs->model, options.schedule.seed);
   if (!data)
     return data.error();
 

@@ -3,6 +3,7 @@
 #define GC_RUNTIME_TRAINER_TRAINPLAN_H
 
 #include "runtime/Error.h"
+#include "runtime/data/OpenData.h"
 #include "runtime/nvml/Nvml.h"
 #include "runtime/process/OutputCheck.h"
 #include "runtime/report/TrainingReport.h"
@@ -21,8 +22,9 @@ constexpr const char *kConfigurationFile = "config.toml";
 struct TrainOptions {
   TrainingSchedule schedule;
   std::string data = "synthetic";
-  std::string device;                                        // empty: the plan's
-  int threads = 0;                                           // 0: as many as the process may use
+  std::string testData, normalize, augment; // see DataOptions; empty: not asked for
+  std::string device;                       // empty: the plan's
+  int threads = 0;                          // 0: as many as the process may use
   std::string load, save, dumpGradients, resume, checkpoint; // empty: not asked for
   std::string report, logDir, trace, html, profile;
   bool timeFirstSteps = false; // cpu: the report gets the seconds of ops in early steps
@@ -34,6 +36,8 @@ struct TrainOptions {
   std::string configuration; // of this run as a file for --config; empty: none is written
   std::FILE *out = stdout;   // header, progress, summary
   ProgressMode progress = ProgressMode::Auto; // None: nothing but errors and warnings
+
+  DataOptions dataOptions() const { return {data, testData, normalize, augment}; }
 };
 
 /// Fails (bad input) where what was asked for cannot be written, is written twice, or is one of the

@@ -63,7 +63,23 @@ Result<std::unique_ptr<Trainer>> Trainer::create(StepExecutor &executor, const P
   } else
     t.finalStep = defaultSyntheticSteps;
   t.where.seed = schedule.seed;
+  t.reportData();
   return trainer;
+}
+
+void Trainer::reportData() {
+  report.classes = data.classes;
+  report.dataPreparation = data.preparation;
+  report.dataUse.endless = data.endless;
+  report.dataUse.samples = data.train->size();
+  report.dataUse.used = samples;
+  report.dataUse.usedInEpoch = epochMicroBatches * inputs.microBatch;
+}
+
+void Trainer::reportBadSamples() {
+  report.badSamples.samples = badSamples.samples();
+  report.badSamples.times = badSamples.times();
+  report.badSamples.reasons = badSamples.reasons();
 }
 
 TrainingSetting Trainer::setting() const {
@@ -118,6 +134,8 @@ void Trainer::startLoader() {
   run.end = microBatchesBefore(position + steps);
   run.shuffle = schedule.shuffle;
   run.seed = where.seed;
+  run.augment = true;
+  run.badSamples = schedule.skipBadSamples ? &badSamples : nullptr;
   ahead.reset();
   loader->start(run);
 }
@@ -190,6 +208,7 @@ Status Trainer::startMicroBatches(Step &step, bool alone) {
     if (!loaded)
       return loaded.error();
     step.waited += secondsSince(wait);
+    step.valid += loaded->valid;
     bool isLast = !alone && !executor.hasStep() && micro + 1 == step.window;
     if (Status done = go(executor.startMicroBatch(loaded->slot), {&step, true, isLast}, alone);
         !done)
@@ -271,8 +290,8 @@ Status Trainer::complete(const Step &step) {
   lossInEpoch += loss;
   stepsInEpoch += 1;
   correctInEpoch += step.correct;
-  seenInEpoch += static_cast<double>(step.window * inputs.microBatch);
-  if (findMetric(executor.plan(), kCorrectMetric))
+  seenInEpoch += static_cast<double>(step.valid);
+  if (seenInEpoch > 0 && findMetric(executor.plan(), kCorrectMetric))
     report.accuracy = correctInEpoch / seenInEpoch;
   if (!std::isfinite(loss))
     return runFailed(fmt::format("the loss is {} at step {} (epoch {}); try a smaller --lr, check "
@@ -339,6 +358,7 @@ Status Trainer::run() {
       abandon();
     endEpoch();
     report.seconds += secondsSince(begin);
+    reportBadSamples();
     if (progress)
       progress->finishLine();
     return result;
@@ -399,9 +419,11 @@ Result<std::optional<EvaluationReport>> Trainer::evaluate() {
   run.samples = data.test->size();
   run.microBatchesPerEpoch = (run.samples + inputs.microBatch - 1) / inputs.microBatch;
   run.end = static_cast<uint64_t>(run.microBatchesPerEpoch);
+  run.badSamples = schedule.skipBadSamples ? &badSamples : nullptr;
   ahead.reset();
   loader->start(run);
-  double loss = 0, correct = 0, seen = 0;
+  double loss = 0, correct = 0;
+  int64_t valid = 0;
   for (uint64_t i = 0; i < run.end; ++i) {
     if (interruptRequested())
       return std::optional<EvaluationReport>();
@@ -418,25 +440,29 @@ Result<std::optional<EvaluationReport>> Trainer::evaluate() {
     if (!mean)
       return mean.error();
     loss += static_cast<double>(*mean) * static_cast<double>(loaded->valid);
+    valid += loaded->valid;
     if (correctMetric) {
       Result<float> right = executor.readMetric(*correctMetric);
       if (!right)
         return right.error();
       correct += *right;
     }
-    seen += static_cast<double>(loaded->valid);
-    if (progress)
+    if (progress && valid > 0) {
+      auto seen = static_cast<double>(valid);
       progress->update(
-          EvaluationState{static_cast<int64_t>(seen), run.samples, loss / seen,
+          EvaluationState{valid, run.samples, loss / seen,
                           correctMetric ? std::optional(correct / seen) : std::nullopt});
+    }
   }
   EvaluationReport result;
   result.epoch = where.epoch;
   result.step = where.step;
-  result.samples = run.samples;
-  result.loss = loss / static_cast<double>(run.samples);
+  result.samples = valid;
+  if (valid == 0)
+    return badInput("no sample of the test split can be read");
+  result.loss = loss / static_cast<double>(valid);
   if (correctMetric)
-    result.accuracy = correct / static_cast<double>(run.samples);
+    result.accuracy = correct / static_cast<double>(valid);
   report.evaluations.push_back(result);
   if (onEvaluation)
     onEvaluation(result);

@@ -26,6 +26,7 @@ struct TrainingSchedule {
   uint64_t seed = 0;
   bool seedGiven = false; // by the user, who must hear of it where a checkpoint has another one
   int workers = 4;
+  bool skipBadSamples = false; // else a sample that cannot be read ends the run
 };
 
 class Trainer {
@@ -77,6 +78,7 @@ private:
     uint64_t number = 0, epoch = 0; // from 1 on
     int64_t window = 0;             // micro-batches
     int64_t read = 0;               // those of them whose metrics were read
+    int64_t valid = 0;              // samples that could be read
     double loss = 0, correct = 0, waited = 0;
     std::chrono::steady_clock::time_point begin;
   };
@@ -110,6 +112,9 @@ private:
   void beginEpoch();
   /// Keeps what the steps of an epoch came to, of which there may be few.
   void endEpoch();
+  void reportData();
+  /// What was left out up to now, for the report.
+  void reportBadSamples();
 
   StepExecutor &executor;
   const PlanInputs inputs;
@@ -131,6 +136,7 @@ private:
   std::array<UnderWay, 2> underWay;  // the older one first
   size_t underWayCount = 0;
   std::chrono::steady_clock::time_point lastCompleted;
+  BadSamples badSamples;
   std::unique_ptr<Loader> loader;
   std::optional<Result<Loader::MicroBatch>> ahead; // or why there is none; said when it is wanted
 };

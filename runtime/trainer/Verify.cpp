@@ -91,7 +91,7 @@ Status runSteps(const PlanFile &asked, const TrainOptions &options, TrainingRepo
   Result<PlanInputs> inputs = findPlanInputs(plan->get());
   if (!inputs)
     return inputs.error();
-  Result<DataSource> data = openData(options.data, inputs->model, options.schedule.seed);
+  Result<DataSource> data = openData(options.dataOptions(), inputs->model, options.schedule.seed);
   if (!data)
     return data.error();
   report.data = data->description;

@@ -18,6 +18,7 @@ Examples:
   gc-run resnet.mlir --data=synthetic --steps=20 --report=run.json
   gc-run net.plan --data=batch.safetensors --load=start.safetensors --save=end.safetensors
   gc-run mnist.mlir --data=fashion-mnist --epochs=9 --checkpoint=run --resume=run
+  gc-run resnet.mlir --data=images:photos --normalize=imagenet --augment=random-resized-crop,flip --shuffle
   gc-run resnet.mlir --budget=600MB --verify
   gc-run resnet.mlir --data=synthetic --steps=9 --profile=costs.json
   gc-run resnet.mlir --data=synthetic --budget=1GB --costs=costs.json
@@ -47,10 +48,39 @@ void addDataFlags(CLI::App &app, Arguments &a, Raw &raw) {
   auto &schedule = a.train.schedule;
   const char *group = "Data and length";
   app.add_option("--data", a.train.data,
-                 "synthetic, fashion-mnist, mnist:DIR, cifar10:DIR, images:DIR or FILE.safetensors "
-                 "(tensors image, N x C x H x W f32, and label, N i64). Named sets are looked for "
+                 "synthetic, fashion-mnist, mnist:DIR, cifar10:DIR, images:DIR (JPEG and PNG, "
+                 "DIR/CLASS/... or DIR/train/CLASS/... with DIR/val or DIR/test), cifar100:DIR, "
+                 "tar:SHARDS.tar (as WebDataset writes them, {000..009} is a range), "
+                 "npy:IMAGES.npy,LABELS.npy or FILE.safetensors (tensors image, N x C x H x W f32, "
+                 "and label, N i64). Named sets are looked for "
                  "below $GC_DATASETS, else where Debian's packages put them")
       ->capture_default_str()
+      ->group(group);
+  app.add_option("--test-data", a.train.testData,
+                 "What --evaluate uses, named as --data is (its test split, or all of it where it "
+                 "has none), in place of the test split of --data")
+      ->group(group);
+  app.add_option("--normalize", a.train.normalize,
+                 "Of images of bytes, (byte / 255 - MEAN) / DEVIATION: half (default: 0.5:0.5), "
+                 "imagenet, none, or MEAN:DEVIATION with one value or one for each channel, "
+                 "separated by commas")
+      ->group(group);
+  app.add_option("--augment", a.train.augment,
+                 "Random changes to training images of bytes, separated by commas and applied in "
+                 "this order: random-resized-crop[:LEAST-AREA], shift-crop:PIXELS, "
+                 "flip[:PROBABILITY], rotate:DEGREES, "
+                 "colour-jitter:BRIGHTNESS[:CONTRAST[:SATURATION]], erase[:PROBABILITY]. The same "
+                 "with any --workers, drawn from --seed")
+      ->group(group);
+  app.add_option(
+         "--on-bad-sample",
+         [&schedule](const CLI::results_t &given) {
+           schedule.skipBadSamples = given.front() == "skip";
+           return true;
+         },
+         "An image that cannot be read: error ends the run and names it (default), skip "
+         "leaves it out of batch and loss and counts it")
+      ->check(CLI::IsMember({"error", "skip"}))
       ->group(group);
   raw.epochs = app.add_option("--epochs", raw.epochCount,
                               "Epochs in all, also after --resume (default: 1; synthetic data: 20 "

@@ -32,6 +32,13 @@ struct TestDirectory {
   std::string path;
 };
 
+/// Writes a file and the folders that it lies in.
+inline void writeBelow(const TestDirectory &directory, const std::string &name,
+                       const std::string &bytes) {
+  std::filesystem::create_directories(std::filesystem::path(directory.file(name)).parent_path());
+  directory.write(name, bytes);
+}
+
 inline std::string gzipped(const std::string &bytes) {
   z_stream stream = {};
   deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
