@@ -1,74 +1,73 @@
 #include "runtime/report/SavedValues.h"
 
-#include "runtime/report/HtmlParts.h"
-#include "runtime/report/ReportReader.h"
-#include "runtime/report/Sizes.h"
-
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <cmath>
 
 namespace gc::runtime {
 
-using json = nlohmann::ordered_json;
+using nlohmann::json;
 
-static SavedValue readValue(ReportReader &reader, const json &from) {
-  SavedValue value;
-  value.op = reader.integer(from, "op");
-  value.name = reader.text(from, "name");
-  value.result = reader.integer(from, "result");
-  value.bytes = reader.bytes(from, "bytes");
-  value.kept = reader.flag(from, "kept");
-  value.executions = reader.integer(from, "executions");
-  value.seconds = reader.number(from, "seconds");
-  value.repeatable = reader.flag(from, "repeatable");
-  value.atPeak = reader.flag(from, "at_peak");
-  // Far more executions than any step has, and few enough to count with.
-  if (value.result < 0 || value.result >= 1 << 30)
-    reader.complain("result");
-  if (value.executions < 1 || value.executions >= 1 << 30)
-    reader.complain("executions");
-  if (!(value.seconds >= 0) || !std::isfinite(value.seconds))
-    reader.complain("seconds");
-  return value;
+/// The key that is not what it must be; null where all are.
+static const char *readSavedValue(const json &from, SavedValue &value) {
+  if (!from.is_object())
+    return "saved";
+  auto has = [&](const char *key, auto isRight) {
+    auto found = from.find(key);
+    return found != from.end() && isRight(*found);
+  };
+  auto isInteger = [](const json &v) { return v.is_number_integer(); };
+  auto isCount = [](const json &v) { return v.is_number_unsigned(); };
+  auto isText = [](const json &v) { return v.is_string(); };
+  auto isTruth = [](const json &v) { return v.is_boolean(); };
+  auto isTime = [](const json &v) {
+    return v.is_number() && v.get<double>() >= 0 && std::isfinite(v.get<double>());
+  };
+  // Far more than any step has, and small enough to count with.
+  auto isTimes = [&](const json &v) { return isCount(v) && v > 0 && v < (1 << 30); };
+  if (!has("op", isInteger))
+    return "op";
+  if (!has("name", isText))
+    return "name";
+  if (!has("result", isTimes) && !has("result", [](const json &v) { return v == 0; }))
+    return "result";
+  if (!has("bytes", isCount))
+    return "bytes";
+  if (!has("kept", isTruth))
+    return "kept";
+  if (!has("executions", isTimes))
+    return "executions";
+  if (!has("seconds", isTime))
+    return "seconds";
+  if (!has("repeatable", isTruth))
+    return "repeatable";
+  if (!has("at_peak", isTruth))
+    return "at_peak";
+  value = {from["op"].get<int64_t>(),     from["name"].get<std::string>(),
+           from["result"].get<int64_t>(), from["bytes"].get<uint64_t>(),
+           from["kept"].get<bool>(),      from["executions"].get<int64_t>(),
+           from["seconds"].get<double>(), from["repeatable"].get<bool>(),
+           from["at_peak"].get<bool>()};
+  return nullptr;
 }
 
 Result<std::optional<std::vector<SavedValue>>> readSavedValues(const std::string &compileReport) {
   json report = json::parse(compileReport, nullptr, /*allow_exceptions=*/false);
   if (!report.is_object() || !report.contains("saved"))
     return std::optional<std::vector<SavedValue>>();
-  ReportReader reader;
-  std::vector<SavedValue> values;
-  for (const json &from : reader.list(report, "saved"))
-    if (from.is_object())
-      values.push_back(readValue(reader, from));
-    else
-      reader.complain("saved");
-  if (!reader.missing().empty())
+  auto bad = [](const char *key) {
     return badInput(fmt::format("the compile report's saved values have no proper '{}'; compile "
                                 "the model again",
-                                reader.missing()));
+                                key));
+  };
+  if (!report["saved"].is_array())
+    return bad("saved");
+  std::vector<SavedValue> values(report["saved"].size());
+  for (size_t i = 0; i < values.size(); ++i)
+    if (const char *wrong = readSavedValue(report["saved"][i], values[i]))
+      return bad(wrong);
   return std::optional(std::move(values));
-}
-
-std::string reasonText(const SavedValue &value, int64_t microBatches) {
-  std::string bytes = shortSizeText(value.bytes);
-  double again = value.seconds * static_cast<double>(microBatches);
-  if (!value.kept) {
-    int64_t more = value.executions - 1;
-    std::string price = shortTimeText(again * static_cast<double>(more));
-    std::string often = more > 1 ? fmt::format(" (its op runs {} times more)", more) : "";
-    return value.atPeak
-               ? fmt::format("recomputed: frees {} at the peak for {}{}", bytes, price, often)
-               : fmt::format("recomputed for {}{}; its {} are not alive at the peak", price, often,
-                             bytes);
-  }
-  if (!value.repeatable)
-    return "kept: its op may not run again";
-  if (!value.atPeak)
-    return "kept: not alive at the peak";
-  return fmt::format("kept: making it again would take {} for {} at the peak", shortTimeText(again),
-                     bytes);
 }
 
 } // namespace gc::runtime

@@ -1,5 +1,5 @@
-// What the compiler decided about each value that backward ops read: kept from the forward pass or
-// made again, and at what price. The compile report says it under `saved`.
+// What becomes of each forward value that the backward pass reads: what the compile report says
+// under `saved`.
 #ifndef GC_RUNTIME_REPORT_SAVEDVALUES_H
 #define GC_RUNTIME_REPORT_SAVEDVALUES_H
 
@@ -13,24 +13,20 @@
 namespace gc::runtime {
 
 struct SavedValue {
-  int64_t op = 0; // as Command.op
-  std::string name;
-  int64_t result = 0; // which of the op's
-  uint64_t bytes = 0;
-  bool kept = true;
-  int64_t executions = 1; // times its op runs in a micro-batch
-  double seconds = 0;     // one more execution, predicted
-  bool repeatable = true; // its op may run again
+  int64_t op = -1;        // as Command.op of the list micro_batch
+  std::string name;       // of its op
+  int64_t result = 0;     // which result of the op
+  uint64_t bytes = 0;     // in a micro-batch
+  bool kept = true;       // else it is computed again
+  int64_t executions = 1; // of its op in a micro-batch
+  double seconds = 0;     // that one more execution takes, as predicted
+  bool repeatable = true; // its op gives the same bits again
   bool atPeak = false;    // alive at the peak of the step that recomputes nothing
 };
 
-/// Nothing where the report does not tell. Fails (bad input) where what is there is not that: the
-/// message names the key.
+/// Reads a compile report (JSON); nothing where it does not tell, as in plans of older compilers.
+/// Fails (bad input) where what is there is not such a list: the message names the key.
 Result<std::optional<std::vector<SavedValue>>> readSavedValues(const std::string &compileReport);
-
-/// "recomputed: frees 49.0 MiB at the peak for 11.62 ms": only what the report proves.
-/// `microBatches` are those of a step, which pays as often.
-std::string reasonText(const SavedValue &value, int64_t microBatches);
 
 } // namespace gc::runtime
 

@@ -3,6 +3,7 @@
 #include "runtime/plan/Plan_generated.h"
 #include "runtime/report/CommandWrites.h"
 #include "runtime/report/MemoryTimeline.h"
+#include "runtime/report/SavedReasons.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
 // Kept or recomputed, and why: read from a compile report.
-#include "runtime/report/SavedValues.h"
+#include "runtime/report/SavedReasons.h"
 #include "test/runtime/io/TestFiles.h"
 
 #include <gtest/gtest.h>
