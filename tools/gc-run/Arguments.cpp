@@ -81,6 +81,7 @@ void addDataFlags(CLI::App &app, Arguments &a, Raw &raw) {
          "An image that cannot be read: error ends the run and names it (default), skip "
          "leaves it out of batch and loss and counts it")
       ->check(CLI::IsMember({"error", "skip"}))
+      ->type_name("TEXT")
       ->group(group);
   raw.epochs = app.add_option("--epochs", raw.epochCount,
                               "Epochs in all, also after --resume (default: 1; synthetic data: 20 "
