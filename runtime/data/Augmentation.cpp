@@ -1,6 +1,7 @@
 #include "runtime/data/Augmentation.h"
 
 #include "runtime/data/ListText.h"
+#include "runtime/process/Nearest.h"
 #include "runtime/weights/Philox.h"
 
 #include <fmt/format.h>
@@ -76,9 +77,9 @@ Status takeOp(const std::string &part, Augmentation &into, std::vector<std::stri
       rule = &known;
   }
   if (!rule)
-    return badInput(fmt::format("--augment: there is no augmentation '{}', did you mean '{}'? "
-                                "There are {}",
-                                pieces[0], nearestName(pieces[0], names), fmt::join(names, ", ")));
+    return badInput(fmt::format("--augment: there is no augmentation '{}' (there are {}){}",
+                                pieces[0], fmt::join(names, ", "),
+                                didYouMean(nearestName(pieces[0], names))));
   auto bad = [&](const std::string &what) {
     return badInput(fmt::format("--augment: '{}': {}; expected {}", part, what, usage(*rule)));
   };

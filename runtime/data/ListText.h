@@ -13,8 +13,6 @@ namespace gc::runtime {
 std::vector<std::string> splitText(std::string_view text, char separator);
 /// A finite number, written as C does; nothing where the text is anything else.
 std::optional<float> parseNumber(const std::string &text);
-/// The name that differs least from the given one, by insertions, deletions and replacements.
-std::string nearestName(const std::string &given, const std::vector<std::string> &names);
 
 } // namespace gc::runtime
 

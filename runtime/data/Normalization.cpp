@@ -1,17 +1,19 @@
 #include "runtime/data/Normalization.h"
 
 #include "runtime/data/ListText.h"
+#include "runtime/process/Nearest.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace gc::runtime {
 
-static Error notUnderstood(const std::string &text, const std::string &why) {
+static Error notUnderstood(const std::string &text, const std::string &why,
+                           const std::string &meant = "") {
   return badInput(fmt::format("--normalize={}: {}; expected imagenet, half, none or MEAN:DEVIATION "
                               "with one value or one for each channel, such as "
-                              "0.485,0.456,0.406:0.229,0.224,0.225",
-                              text, why));
+                              "0.485,0.456,0.406:0.229,0.224,0.225{}",
+                              text, why, meant));
 }
 
 static std::optional<std::vector<float>> parseValues(const std::string &text) {
@@ -33,11 +35,11 @@ Result<Normalization> parseNormalization(const std::string &text) {
   if (text == "imagenet")
     return Normalization{{0.485f, 0.456f, 0.406f}, {0.229f, 0.224f, 0.225f}};
   std::vector<std::string> halves = splitText(text, ':');
+  if (halves.size() == 1)
+    return notUnderstood(text, "there is no such name",
+                         didYouMean(nearestName(text, {"imagenet", "half", "none"})));
   if (halves.size() != 2)
-    return notUnderstood(text, halves.size() == 1
-                                   ? fmt::format("there is no such name (did you mean '{}'?)",
-                                                 nearestName(text, {"imagenet", "half", "none"}))
-                                   : "it has more than one ':'");
+    return notUnderstood(text, "it has more than one ':'");
   auto mean = parseValues(halves[0]), deviation = parseValues(halves[1]);
   if (!mean || !deviation)
     return notUnderstood(

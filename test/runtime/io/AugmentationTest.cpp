@@ -43,7 +43,7 @@ TEST(Augmentation, IsParsedOrRefused) {
   EXPECT_EQ(all->text(), "random-resized-crop:0.08,shift-crop:4,flip:0.25,rotate:15,"
                          "colour-jitter:0.4:0.3:0,erase:0.5");
   EXPECT_EQ(parseAugmentation(all->text())->text(), all->text());
-  EXPECT_BAD_INPUT(parseAugmentation("flop"), "no augmentation 'flop', did you mean 'flip'?");
+  EXPECT_BAD_INPUT(parseAugmentation("flop"), "no augmentation 'flop' (there are ");
   EXPECT_BAD_INPUT(parseAugmentation("color-jitter:1"), "did you mean 'colour-jitter'?");
   EXPECT_BAD_INPUT(parseAugmentation(""), "no augmentation ''");
   EXPECT_BAD_INPUT(parseAugmentation("shift-crop"),
