@@ -1,6 +1,7 @@
 #include "runtime/trainer/DescribePlan.h"
 
 #include "runtime/trainer/PlanFacts.h"
+#include "runtime/trainer/PlanText.h"
 
 #include <fmt/format.h>
 
@@ -12,13 +13,6 @@ namespace gc::runtime {
 namespace {
 
 size_t countOf(const auto *list) { return list ? list->size() : 0; }
-
-const flatbuffers::Vector<flatbuffers::Offset<plan::Command>> *
-commandsOf(const plan::CommandList *list) {
-  return list ? list->commands() : nullptr;
-}
-
-std::string textOf(const flatbuffers::String *text) { return text ? text->str() : ""; }
 
 std::string machineOf(const plan::Target &target) {
   std::string text = textOf(target.cpu()) + textOf(target.architecture());
@@ -88,7 +82,7 @@ std::string howItRuns(const plan::Plan &plan, const plan::Command &command) {
 void addOps(const plan::Plan &plan, const plan::CommandList *list,
             std::vector<OpImplementation> &ops) {
   std::map<int, size_t> known; // of each op's number: its place
-  const auto *commands = commandsOf(list);
+  const auto *commands = list ? list->commands() : nullptr;
   for (size_t i = 0; i < countOf(commands); ++i) {
     const plan::Command &command = *commands->Get(i);
     if (command.recomputed())
@@ -173,10 +167,10 @@ Result<DescribedPlan> describePlan(const PlanFile &file, const std::string &path
   for (size_t i = 0; i < countOf(plan.inputs()); ++i)
     described.inputBuffers =
         std::max(described.inputBuffers, countOf(plan.inputs()->Get(i)->slots()));
-  described.evaluates = countOf(commandsOf(plan.evaluate())) > 0;
+  described.evaluates = commandsOf(plan.evaluate()) > 0;
   described.keepsGradients = keepsGradients(plan);
-  described.commands = {countOf(commandsOf(plan.once())), countOf(commandsOf(plan.micro_batch())),
-                        countOf(commandsOf(plan.step())), countOf(commandsOf(plan.evaluate()))};
+  described.commands = {commandsOf(plan.once()), commandsOf(plan.micro_batch()),
+                        commandsOf(plan.step()), commandsOf(plan.evaluate())};
   described.kernels = plan.kernels() ? countOf(plan.kernels()->symbols()) : 0;
   described.libraryGraphs = countOf(plan.graphs());
   addOps(plan, plan.micro_batch(), described.ops);

@@ -33,7 +33,7 @@ std::string labelled(const char *label, const std::string &text) {
   return fmt::format("{:<{}} {}\n", label, kLabelColumns, text);
 }
 
-static std::string textOf(const flatbuffers::String *text) { return text ? text->str() : ""; }
+std::string textOf(const flatbuffers::String *text) { return text ? text->str() : ""; }
 
 std::string targetText(const plan::Plan &plan) {
   const plan::Target &target = *plan.target();

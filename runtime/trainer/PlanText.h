@@ -11,6 +11,8 @@
 namespace gc::runtime {
 
 size_t commandsOf(const plan::CommandList *list);
+/// Empty where there is none.
+std::string textOf(const flatbuffers::String *text);
 size_t kernelsOf(const plan::Plan &plan);
 /// What of the arena is above the lower bound, as a fraction.
 double gapOf(const MemoryReport &memory);
