@@ -52,13 +52,6 @@ std::string factTable(std::string_view rows) {
   return fmt::format("<table class=\"facts\">\n{}</table>\n", rows);
 }
 
-std::string shortTimeText(double seconds) {
-  if (seconds >= 1)
-    return fmt::format("{:.2f} s", seconds);
-  return seconds < 1e-5 ? fmt::format("{:.2f} µs", 1e6 * seconds)
-                        : fmt::format("{:.2f} ms", 1e3 * seconds);
-}
-
 std::string stepSection() { return std::string(pageStep); }
 
 /// As JSON inside of HTML: there is no tag in it, whatever the names are.

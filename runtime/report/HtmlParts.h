@@ -21,9 +21,6 @@ std::string factRow(std::string_view name, std::string_view value);
 /// Such rows as a table.
 std::string factTable(std::string_view rows);
 
-/// `11.62 ms`, `2.51 s`
-std::string shortTimeText(double seconds);
-
 /// The places that the script fills from `step` in the data: memory of the step, address over time,
 /// lists.
 std::string stepSection();

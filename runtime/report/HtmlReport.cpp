@@ -18,9 +18,9 @@ static std::string timeFacts(const TrainingReport &r) {
   std::string rows;
   if (!r.stepSeconds.empty())
     rows += factRow("a step", fmt::format("{} (median), {:.4g} samples per second",
-                                          shortTimeText(r.stepMedian()), r.samplesPerSecond()));
+                                          secondsText(r.stepMedian()), r.samplesPerSecond()));
   if (r.prediction.stepSeconds)
-    rows += factRow("predicted", fmt::format("{}{}{}", shortTimeText(*r.prediction.stepSeconds),
+    rows += factRow("predicted", fmt::format("{}{}{}", secondsText(*r.prediction.stepSeconds),
                                              r.prediction.ratesFrom.empty() ? "" : " by rates: ",
                                              r.prediction.ratesFrom));
   if (!r.loss.empty())

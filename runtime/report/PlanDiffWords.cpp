@@ -9,17 +9,6 @@
 
 namespace gc::runtime {
 
-std::string secondsText(double seconds) {
-  if (!std::isfinite(seconds))
-    return "?";
-  double size = std::abs(seconds);
-  if (size == 0)
-    return "0 s";
-  return size < 1e-4 ? fmt::format("{:.2f} µs", 1e6 * seconds)
-         : size < 1  ? fmt::format("{:.2f} ms", 1e3 * seconds)
-                     : fmt::format("{:.3f} s", seconds);
-}
-
 std::string figureText(ComparedFigure::Unit unit, const std::optional<double> &value) {
   if (!value || !std::isfinite(*value))
     return "?";

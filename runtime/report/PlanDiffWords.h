@@ -15,8 +15,6 @@ std::vector<std::string> whatDiffers(const PlanDiff &diff);
 /// %)".
 std::vector<std::string> inShort(const PlanDiff &diff);
 
-/// `12.31 ms`, `1.204 s`
-std::string secondsText(double seconds);
 /// `572.2 MiB`, `12.31 ms`, `1,204`; "?" for what a plan does not tell.
 std::string figureText(ComparedFigure::Unit unit, const std::optional<double> &value);
 /// Whether both plans have none of it, so that nothing needs to be told.

@@ -12,7 +12,7 @@ std::string reasonText(const SavedValue &value, int64_t microBatches) {
   double again = value.seconds * static_cast<double>(microBatches);
   if (!value.kept) {
     int64_t more = value.executions - 1;
-    std::string price = shortTimeText(again * static_cast<double>(more));
+    std::string price = secondsText(again * static_cast<double>(more));
     std::string often = more > 1 ? fmt::format(" (its op runs {} times more)", more) : "";
     return value.atPeak
                ? fmt::format("recomputed: frees {} at the peak for {}{}", bytes, price, often)
@@ -23,7 +23,7 @@ std::string reasonText(const SavedValue &value, int64_t microBatches) {
     return "kept: its op may not run again";
   if (!value.atPeak)
     return "kept: not alive at the peak";
-  return fmt::format("kept: making it again would take {} for {} at the peak", shortTimeText(again),
+  return fmt::format("kept: making it again would take {} for {} at the peak", secondsText(again),
                      bytes);
 }
 

@@ -93,6 +93,8 @@ std::string secondsText(double seconds) {
   } units[] = {{1, 1, "s"}, {1e-3, 1e3, "ms"}, {0, 1e6, "us"}};
   if (!std::isfinite(seconds) || seconds < 0)
     return "?";
+  if (seconds == 0)
+    return "0 s";
   for (const auto &unit : units)
     if (seconds >= unit.from)
       return fourDigits(seconds * unit.factor) + " " + unit.unit;

@@ -185,7 +185,7 @@ static std::string factRows(const gc::plan::Plan &plan, const CompileReport &rep
                                 100 * *facts.remat.gap));
   if (facts.prediction.stepSeconds)
     rows += factRow("a step", fmt::format("{} predicted by rates: {}",
-                                          shortTimeText(*facts.prediction.stepSeconds),
+                                          secondsText(*facts.prediction.stepSeconds),
                                           ratesFrom(report.compilerReport)));
   rows += factRow("commands", fmt::format("{} in a step, {} generated kernels",
                                           commandsOf(plan.micro_batch()) + commandsOf(plan.step()),

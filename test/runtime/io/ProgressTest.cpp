@@ -221,7 +221,7 @@ TEST(Sizes, TimesAndRates) {
   EXPECT_EQ(secondsText(1.5), "1.5 s");
   EXPECT_EQ(secondsText(12345), "12345 s");
   EXPECT_EQ(secondsText(2e-6), "2 us");
-  EXPECT_EQ(secondsText(0), "0 us");
+  EXPECT_EQ(secondsText(0), "0 s");
   EXPECT_EQ(secondsText(NAN), "?");
   EXPECT_EQ(rateText(123456.7), "123457 samples/s") << "no exponent";
   EXPECT_EQ(rateText(0.8512), "0.8512 samples/s");
