@@ -154,7 +154,7 @@ public:
         if (!attribute.getName().getValue().contains('.'))
           return op.emitError("'")
                  << op.getName() << "' has no attribute '" << attribute.getName().getValue() << "'";
-    if (isa<UpdateOpInterface, GradientOp, AccumulateProductOp>(op))
+    if (op.hasTrait<TrainingOnly>())
       return op.emitOpError("belongs to a step, which passes make of a model");
     return llvm::TypeSwitch<Operation *, LogicalResult>(&op)
         .Case<CrossEntropyOp, AccuracyOp>([&](auto loss) { return checkClasses(loss); })

@@ -218,6 +218,20 @@ func.func @model(%x: tensor<8x4xf32> {gc.input = "image"}, %l: tensor<8xi32> {gc
 
 // -----
 
+// Micro-batches would scale the seed, and the loss with it.
+gc.parameter @w : tensor<3x4xf32> = #gc.init<constant, [0.0]>
+func.func @model(%x: tensor<8x4xf32> {gc.input = "image"}, %l: tensor<8xi32> {gc.input = "label"}) -> (tensor<f32> {gc.output = "loss"}) {
+  %w = gc.read @w : tensor<3x4xf32>
+  %y = gc.linear %x, %w : (tensor<8x4xf32>, tensor<3x4xf32>) -> tensor<8x3xf32>
+  %mean, %lse = gc.cross_entropy %y, %l : (tensor<8x3xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
+  // expected-error @below {{belongs to a step, which passes make of a model}}
+  %seed = gc.gradient_seed {scale = 1.0 : f32} : () -> tensor<f32>
+  %loss = gc.mul %mean, %seed : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  return %loss : tensor<f32>
+}
+
+// -----
+
 module attributes {gc.classes = 10 : i64} {
 gc.parameter @w : tensor<3x4xf32> = #gc.init<constant, [0.0]>
 func.func @model(%x: tensor<8x4xf32> {gc.input = "image"}, %l: tensor<8xi32> {gc.input = "label"}) -> (tensor<f32> {gc.output = "loss"}) {

@@ -77,9 +77,9 @@ void CompileFlags::add(CLI::App &app) {
                ->check(choice({"auto", "cudnn", "none"}))
                ->capture_default_str(),
            group);
-  remember(
-      app.add_flag("--allow-tf32", c.allowTf32, "cuda: products that round f32 operands to TF32"),
-      group);
+  remember(app.add_flag("--allow-tf32", c.allowTf32,
+                        "cuda: products that round f32 operands (to TF32) or sums"),
+           group);
   remember(app.add_flag("--allow-nondeterministic", c.allowNondeterministic,
                         "cuda: engines whose bits may differ from run to run; recomputation is "
                         "then not exact"),

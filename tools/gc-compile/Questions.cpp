@@ -1,11 +1,11 @@
 #include "tools/gc-compile/Questions.h"
 
+#include "runtime/process/Terminal.h"
 #include "tools/flags/ModelFile.h"
 #include "tools/gc-compile/MaxBatch.h"
 #include "tools/gc-compile/WhatIf.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <set>
@@ -24,7 +24,7 @@ public:
   ~ProgressLine() { tell(""); }
 
 private:
-  bool isShown = ::isatty(::fileno(stderr)) == 1;
+  bool isShown = gc::runtime::takesEscapes(stderr);
 };
 
 } // namespace

@@ -2,6 +2,7 @@
 
 #include "compiler/OptionChecks.h"
 #include "compiler/cuda/DeviceModel.h"
+#include "runtime/process/Nearest.h"
 #include "runtime/report/Sizes.h"
 #include "tools/gc-compile/RecomputedText.h"
 
@@ -20,28 +21,6 @@ namespace {
 
 const std::vector<std::string> keyNames = {"batch",      "budget", "optimizer", "target",
                                            "accumulate", "remat",  "precision"};
-
-size_t editDistance(const std::string &a, const std::string &b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j)
-    row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      size_t above = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
-}
-
-std::string nearestKey(const std::string &name) {
-  return *std::min_element(keyNames.begin(), keyNames.end(), [&](auto &a, auto &b) {
-    return editDistance(name, a) < editDistance(name, b);
-  });
-}
 
 std::optional<int64_t> wholeNumber(const std::string &text) {
   int64_t number = 0;
@@ -136,16 +115,16 @@ Result<std::vector<WhatIfKey>> readWhatIf(const std::string &text) {
     size_t equals = word.find('=');
     if (equals == std::string::npos) { // a card's name goes on: target=RTX 3060
       if (keys.empty())
-        return badInput(fmt::format("--what-if: '{}': expected KEY=VALUE,VALUE...; the nearest key "
-                                    "is {}",
-                                    word, nearestKey(word)));
+        return badInput(fmt::format("--what-if: '{}': expected KEY=VALUE,VALUE...{}", word,
+                                    didYouMean(nearestName(word, keyNames))));
       lists.back() += " " + word;
       continue;
     }
     std::string name = word.substr(0, equals);
     if (std::find(keyNames.begin(), keyNames.end(), name) == keyNames.end())
-      return badInput(fmt::format("--what-if: there is no key '{}'; the nearest is {} (keys: {})",
-                                  name, nearestKey(name), fmt::join(keyNames, ", ")));
+      return badInput(fmt::format("--what-if: there is no key '{}' (keys: {}){}", name,
+                                  fmt::join(keyNames, ", "),
+                                  didYouMean(nearestName(name, keyNames))));
     if (std::any_of(keys.begin(), keys.end(), [&](auto &key) { return key.name == name; }))
       return badInput(
           fmt::format("--what-if: {} comes twice; give all values at once: {}=A,B", name, name));

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 using namespace gc::runtime;
 
 namespace {
@@ -18,7 +20,7 @@ struct OpResult {
   double error = 0, bound = 1; // of the output that is worst
   std::string output;
   double seconds = 0, otherSeconds = 0;
-  bool isFine() const { return error <= bound; }
+  bool isFine() const { return std::isfinite(error) && error <= bound; }
 };
 
 void moveByOneUnit(Bytes &bytes, uint64_t seed) {

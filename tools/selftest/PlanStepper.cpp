@@ -102,6 +102,13 @@ Result<void> PlanStepper::unmap(uint32_t index, bool written) {
 }
 
 Status PlanStepper::begin(uint64_t seed) {
+  // The first binding tries the graphs of a library and clears what they wrote: it must come before
+  // there is anything to lose.
+  auto tried = device->record({&plan(), plan().micro_batch(), executable.get(), 0});
+  if (!tried)
+    return tried.error();
+  if (Status done = (*tried)->bind(*arena); !done)
+    return done;
   Result<VariableStore> store = VariableStore::create(plan(), *this);
   if (!store)
     return store.error();
