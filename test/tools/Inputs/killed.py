@@ -1,6 +1,7 @@
 """killed.py FOLDER COMMAND...: kills the command (SIGKILL) again and again while it writes checkpoints into FOLDER.
 
-What stays must be whole and must not grow: the checkpoint and at most one unfinished file for each of its files.
+What stays must be whole and must not grow: the checkpoint, what the run was asked for, and at most one unfinished file for
+each of these.
 """
 import os
 import random
@@ -10,7 +11,7 @@ import sys
 import time
 
 folder, command = sys.argv[1], sys.argv[2:]
-names = {"state.safetensors", "position.json"}
+names = {"state.safetensors", "position.json", "config.toml"}
 allowed = names | {f".{name}.gc-partial" for name in names}
 generator = random.Random(1)
 for number in range(8):
