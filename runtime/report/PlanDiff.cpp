@@ -60,6 +60,28 @@ std::vector<std::pair<size_t, size_t>> pairsByKey(const std::vector<std::string>
   return pairs;
 }
 
+static uint64_t bytesOf(const std::vector<SavedValue> &values) {
+  uint64_t bytes = 0;
+  for (const SavedValue &value : values)
+    bytes += value.bytes;
+  return bytes;
+}
+
+bool ComparedValue::runsAgainAlike() const {
+  auto again = [](const std::vector<SavedValue> &parts) {
+    uint64_t times = 0;
+    for (const SavedValue &part : parts)
+      times += static_cast<uint64_t>(part.executions - 1);
+    return times;
+  };
+  return again(partsA) * partsB.size() == again(partsB) * partsA.size();
+}
+
+bool haveEqualTotals(const std::vector<SavedValue> &a, const std::vector<SavedValue> &b) {
+  uint64_t inA = bytesOf(a), inB = bytesOf(b);
+  return std::max(inA, inB) - std::min(inA, inB) < 64 * std::max(a.size(), b.size());
+}
+
 namespace {
 
 template <class Item, class Key>
@@ -174,19 +196,72 @@ void sortBySize(std::vector<ComparedValue> &values) {
                    [](auto &x, auto &y) { return largest(x) > largest(y); });
 }
 
+SavedValue totalOf(const std::vector<SavedValue> &parts) {
+  SavedValue total = parts.front();
+  total.bytes = bytesOf(parts);
+  total.seconds = 0;
+  for (const SavedValue &part : parts) {
+    total.seconds += part.seconds;
+    total.kept &= part.kept;
+    total.repeatable &= part.repeatable;
+    total.atPeak |= part.atPeak;
+    total.executions = std::max(total.executions, part.executions);
+  }
+  return total;
+}
+
+void addCompared(PlanDiff &diff, std::vector<SavedValue> partsA, std::vector<SavedValue> partsB) {
+  SavedValue a = totalOf(partsA), b = totalOf(partsB);
+  if (a.kept && b.kept) {
+    ++diff.keptInBoth;
+    diff.keptPartsA += partsA.size();
+    diff.keptPartsB += partsB.size();
+    return;
+  }
+  (a.kept   ? diff.recomputedInB
+   : b.kept ? diff.recomputedInA
+            : diff.recomputedInBoth)
+      .push_back({a, b, std::move(partsA), std::move(partsB)});
+}
+
+/// What is there in another number of parts in each plan.
+void compareParts(PlanDiff &diff, std::vector<char> &pairedA, std::vector<char> &pairedB) {
+  const std::vector<SavedValue> &a = *diff.a.saved, &b = *diff.b.saved;
+  std::map<std::string, std::pair<std::vector<size_t>, std::vector<size_t>>> places;
+  for (size_t i = 0; i < a.size(); ++i)
+    if (!pairedA[i])
+      places[keyOf(a[i])].first.push_back(i);
+  for (size_t i = 0; i < b.size(); ++i)
+    if (!pairedB[i])
+      places[keyOf(b[i])].second.push_back(i);
+  auto take = [](const std::vector<SavedValue> &values, const std::vector<size_t> &at) {
+    std::vector<SavedValue> taken;
+    for (size_t i : at)
+      taken.push_back(values[i]);
+    return taken;
+  };
+  for (const auto &[key, both] : places) {
+    if (both.first.empty() || both.second.empty())
+      continue;
+    std::vector<SavedValue> partsA = take(a, both.first), partsB = take(b, both.second);
+    if (!haveEqualTotals(partsA, partsB))
+      continue;
+    for (size_t i : both.first)
+      pairedA[i] = 1;
+    for (size_t i : both.second)
+      pairedB[i] = 1;
+    addCompared(diff, std::move(partsA), std::move(partsB));
+  }
+}
+
 void compareValues(PlanDiff &diff) {
   const std::vector<SavedValue> &a = *diff.a.saved, &b = *diff.b.saved;
   std::vector<char> pairedA(a.size(), 0), pairedB(b.size(), 0);
   for (auto [i, j] : pairsByKey(keysOf(a, keyOf), keysOf(b, keyOf))) {
     pairedA[i] = pairedB[j] = 1;
-    if (a[i].kept && b[j].kept)
-      ++diff.keptInBoth;
-    else
-      (a[i].kept   ? diff.recomputedInB
-       : b[j].kept ? diff.recomputedInA
-                   : diff.recomputedInBoth)
-          .push_back({a[i], b[j]});
+    addCompared(diff, {a[i]}, {b[j]});
   }
+  compareParts(diff, pairedA, pairedB);
   auto takeUnpaired = [](const std::vector<SavedValue> &values, const std::vector<char> &paired,
                          std::vector<SavedValue> &only) {
     for (size_t i = 0; i < values.size(); ++i)
@@ -199,9 +274,8 @@ void compareValues(PlanDiff &diff) {
   sortBySize(diff.recomputedInA);
   sortBySize(diff.recomputedInB);
   sortBySize(diff.recomputedInBoth);
-  auto isEqual = [](const ComparedValue &v) { return v.a.executions == v.b.executions; };
   std::stable_sort(diff.recomputedInBoth.begin(), diff.recomputedInBoth.end(),
-                   [&](auto &x, auto &y) { return isEqual(x) < isEqual(y); });
+                   [&](auto &x, auto &y) { return x.runsAgainAlike() < y.runsAgainAlike(); });
 }
 
 std::string whyUnmatched(const PlanDiff &diff) {

@@ -69,9 +69,14 @@ struct ComparedFigure {
   std::optional<double> a, b;
 };
 
-/// One value in both plans.
+/// One value in both plans, whole or in parts.
 struct ComparedValue {
+  /// Of several parts: bytes and seconds of all of them, whether all are kept, the most executions
+  /// of one, and the op of the first.
   SavedValue a, b;
+  std::vector<SavedValue> partsA, partsB; // at least one each
+  /// Its op runs again as often in both, on average of the parts.
+  bool runsAgainAlike() const;
 };
 
 /// What is alive at the peaks under one name, of one kind.
@@ -95,6 +100,7 @@ struct PlanDiff {
   std::vector<ComparedValue> recomputedInA, recomputedInB; // and kept in the other
   std::vector<ComparedValue> recomputedInBoth;             // most often in one of them first
   size_t keptInBoth = 0;
+  size_t keptPartsA = 0, keptPartsB = 0;    // that these are in each plan
   std::vector<SavedValue> onlyInA, onlyInB; // without a counterpart
   std::string whyUnmatched;                 // what may be the reason, in words
   std::vector<ComparedTensor> alive;        // at the peaks; the largest difference first
@@ -109,9 +115,14 @@ PlanDiff comparePlans(DescribedPlan a, DescribedPlan b);
 std::string nameToMatch(const std::string &opName);
 
 /// Places with the same key in both lists, the first with the first and so on. A key that is there
-/// more often in one of them pairs nothing: nobody knows which of them is which.
+/// more often in one of them pairs nothing: nobody knows which of them is which. (Saved values of
+/// such a name are compared by their totals.)
 std::vector<std::pair<size_t, size_t>> pairsByKey(const std::vector<std::string> &a,
                                                   const std::vector<std::string> &b);
+
+/// Whether values of one name can be the same numbers in other parts: each part is rounded up to 64
+/// bytes, so that the totals differ by less than 64 bytes for each part of the plan that has more.
+bool haveEqualTotals(const std::vector<SavedValue> &a, const std::vector<SavedValue> &b);
 
 /// For a terminal. The first `shown` of each list are listed and the others counted.
 std::string diffText(const PlanDiff &diff, size_t shown);

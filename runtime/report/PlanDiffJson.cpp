@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 namespace gc::runtime {
 
 using json = nlohmann::ordered_json;
@@ -65,13 +67,30 @@ json savedJson(const SavedValue &value, const DescribedPlan &plan) {
           {"at_peak", value.atPeak}};
 }
 
+/// Of all parts: `seconds_paid` is their sum, for they need not run equally often.
+json totalJson(const SavedValue &total, const std::vector<SavedValue> &parts,
+               const DescribedPlan &plan) {
+  json out = savedJson(total, plan);
+  out["seconds_paid"] = plan.secondsPaid(parts);
+  return out;
+}
+
+size_t keptOf(const std::vector<SavedValue> &parts) {
+  return static_cast<size_t>(
+      std::count_if(parts.begin(), parts.end(), [](const SavedValue &part) { return part.kept; }));
+}
+
 json bothJson(const std::vector<ComparedValue> &values, const PlanDiff &diff) {
   json list = json::array();
   for (const ComparedValue &value : values)
     list.push_back({{"name", value.a.name},
                     {"result", value.a.result},
-                    {"a", savedJson(value.a, diff.a)},
-                    {"b", savedJson(value.b, diff.b)}});
+                    {"a", totalJson(value.a, value.partsA, diff.a)},
+                    {"b", totalJson(value.b, value.partsB, diff.b)},
+                    {"values_a", value.partsA.size()},
+                    {"values_b", value.partsB.size()},
+                    {"kept_values_a", keptOf(value.partsA)},
+                    {"kept_values_b", keptOf(value.partsB)}});
   return list;
 }
 
@@ -89,6 +108,8 @@ json valuesJson(const PlanDiff &diff) {
   if (!diff.a.saved || !diff.b.saved)
     return nullptr;
   return {{"kept_in_both", diff.keptInBoth},
+          {"kept_in_both_values_a", diff.keptPartsA},
+          {"kept_in_both_values_b", diff.keptPartsB},
           {"recomputed_in_a", bothJson(diff.recomputedInA, diff)},
           {"recomputed_in_b", bothJson(diff.recomputedInB, diff)},
           {"recomputed_in_both", bothJson(diff.recomputedInBoth, diff)},

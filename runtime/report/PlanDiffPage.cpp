@@ -20,6 +20,7 @@ body{padding:0 16px}
 .diff .name{overflow-wrap:anywhere;width:60%}
 .diff .way{width:20%}
 .diff .number{text-align:right;white-space:nowrap}
+.diff .kind{white-space:nowrap}
 .diff.figures{width:auto}
 .figures th{font-weight:normal;white-space:nowrap}
 .figures .number{padding-left:22px}
@@ -108,7 +109,8 @@ std::string valueTable(const ValueList &list, size_t shown) {
     std::string bytes = row.bytesA == row.bytesB
                             ? shortSizeText(row.bytesA)
                             : shortSizeText(row.bytesA) + " / " + shortSizeText(row.bytesB);
-    rows.push_back(cell(row.name, "name") + cell(bytes) + cell(secondsText(row.seconds)) +
+    rows.push_back(cell(timesText(row.name, row.count), "name") + cell(bytes) +
+                   cell(secondsText(row.seconds)) +
                    cell(row.timesA > 0 && row.timesB > 0
                             ? fmt::format("{} / {}", row.timesA, row.timesB)
                             : std::to_string(std::max(row.timesA, row.timesB))));
@@ -126,9 +128,9 @@ std::string unmatched(const PlanDiff &diff, const std::vector<SavedValue> &value
   if (values.empty())
     return "";
   std::vector<std::string> rows;
-  for (const SavedValue &value : values)
-    rows.push_back(cell(value.name, "name") + cell(shortSizeText(value.bytes)) +
-                   cell(value.kept ? "kept" : secondsText(plan.secondsPaid(value))));
+  for (const UnmatchedRow &row : unmatchedRows(values, plan))
+    rows.push_back(cell(timesText(row.name, row.count), "name") + cell(shortSizeText(row.bytes)) +
+                   cell(row.paid));
   return fmt::format("<h2>Only in {}: {} saved value{}</h2>\n", name, countText(values.size()),
                      values.size() == 1 ? "" : "s") +
          paragraph("No counterpart in the other plan: " + diff.whyUnmatched + ".", "quiet") +
@@ -139,16 +141,18 @@ std::string aliveTable(const PlanDiff &diff, size_t shown) {
   if (!diff.a.timeline || !diff.b.timeline)
     return "";
   auto size = [](uint64_t bytes) { return cell(bytes == 0 ? "–" : shortSizeText(bytes)); };
-  std::vector<std::string> rows = {cell("weights, state, input, library pool", "name") +
-                                   cell("persistent", "") + size(diff.a.timeline->persistentBytes) +
-                                   size(diff.b.timeline->persistentBytes)};
+  std::vector<std::string> rows = {
+      cell("weights, state, input, library pool", "name") + cell("persistent", "kind") +
+      size(diff.a.timeline->persistentBytes) + size(diff.b.timeline->persistentBytes)};
   for (const ComparedTensor &tensor : diff.alive)
-    rows.push_back(cell(tensor.name, "name") + cell(tensor.kind, "") + size(tensor.a) +
+    rows.push_back(cell(tensor.name, "name") + cell(tensor.kind, "kind") + size(tensor.a) +
                    size(tensor.b));
   return "<h2>Alive at the peaks</h2>\n" +
          paragraph("The largest differences come first.", "quiet") +
-         table(headings(
-                   {{"name", "op"}, {"", "kind"}, {"number side a", "A"}, {"number side b", "B"}}),
+         table(headings({{"name", "op"},
+                         {"kind", "kind"},
+                         {"number side a", "A"},
+                         {"number side b", "B"}}),
                rows, shown + 1);
 }
 

@@ -66,7 +66,8 @@ std::string valueTable(const ValueList &list, size_t shown) {
     std::string times = row.timesA == 0 || row.timesB == 0
                             ? std::to_string(std::max(row.timesA, row.timesB))
                             : fmt::format("{} and {}", row.timesA, row.timesB);
-    text += fmt::format("  {:>12}  {:>7}  {}\n", secondsText(row.seconds), times, row.name);
+    text += fmt::format("  {:>12}  {:>7}  {}\n", secondsText(row.seconds), times,
+                        timesText(row.name, row.count));
   }
   return text + andMore(list.rows.size(), shown);
 }
@@ -81,12 +82,11 @@ std::string unmatchedTable(const PlanDiff &diff, size_t shown) {
         fmt::format("\nonly in {}: {} saved value{} without a counterpart: {}\n", name,
                     countText(values->size()), values->size() == 1 ? "" : "s", diff.whyUnmatched);
     text += fmt::format("  {:>11}  {:>12}  op\n", "bytes", "seconds paid");
-    for (size_t i = 0; i < std::min(shown, values->size()); ++i) {
-      const SavedValue &value = (*values)[i];
-      text += fmt::format("  {:>11}  {:>12}  {}\n", shortSizeText(value.bytes),
-                          value.kept ? "kept" : secondsText(plan->secondsPaid(value)), value.name);
-    }
-    text += andMore(values->size(), shown);
+    std::vector<UnmatchedRow> rows = unmatchedRows(*values, *plan);
+    for (size_t i = 0; i < std::min(shown, rows.size()); ++i)
+      text += fmt::format("  {:>11}  {:>12}  {}\n", shortSizeText(rows[i].bytes), rows[i].paid,
+                          timesText(rows[i].name, rows[i].count));
+    text += andMore(rows.size(), shown);
   }
   return text;
 }

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <tuple>
 
 namespace gc::runtime {
 
@@ -108,9 +110,46 @@ static std::string valueName(const SavedValue &value) {
   return value.result == 0 ? value.name : fmt::format("{}, result {}", value.name, value.result);
 }
 
+std::string timesText(const std::string &name, size_t count) {
+  return count == 1 ? name : fmt::format("{} × {}", name, countText(count));
+}
+
+/// ` (16 parts in B, kept 6 of 16)`; nothing where a value is matched with one.
+static std::string partsText(const ComparedValue &value) {
+  std::string text;
+  for (auto [parts, name] : {std::pair(&value.partsA, 'A'), std::pair(&value.partsB, 'B')}) {
+    if (parts->size() < 2)
+      continue;
+    auto kept = static_cast<size_t>(std::count_if(
+        parts->begin(), parts->end(), [](const SavedValue &part) { return part.kept; }));
+    text +=
+        fmt::format("{}{} parts in {}", text.empty() ? " (" : "; ", countText(parts->size()), name);
+    if (kept > 0 && kept < parts->size())
+      text += fmt::format(", kept {} of {}", countText(kept), countText(parts->size()));
+  }
+  return text.empty() ? "" : text + ")";
+}
+
+/// Rows that say the same are one.
+static std::vector<ValueList::Row> foldedRows(const std::vector<ValueList::Row> &rows) {
+  std::vector<ValueList::Row> folded;
+  std::map<std::tuple<std::string, uint64_t, uint64_t, std::string, int64_t, int64_t, bool>, size_t>
+      found;
+  for (const ValueList::Row &row : rows) {
+    auto [at, isNew] = found.insert({{row.name, row.bytesA, row.bytesB, secondsText(row.seconds),
+                                      row.timesA, row.timesB, row.atPeak},
+                                     folded.size()});
+    if (isNew)
+      folded.push_back(row);
+    else
+      ++folded[at->second].count;
+  }
+  return folded;
+}
+
 static ValueList::Row rowOf(const ComparedValue &value, const PlanDiff &diff) {
-  double a = diff.a.secondsPaid(value.a), b = diff.b.secondsPaid(value.b);
-  return {valueName(value.a),
+  double a = diff.a.secondsPaid(value.partsA), b = diff.b.secondsPaid(value.partsB);
+  return {valueName(value.a) + partsText(value),
           value.a.bytes,
           value.b.bytes,
           std::max(a, b),
@@ -133,8 +172,12 @@ static ValueList movedList(const std::vector<ComparedValue> &values, const PlanD
   std::vector<SavedValue> paid;
   uint64_t bytes = 0;
   for (const ComparedValue &value : values) {
-    paid.push_back(payerIsB ? value.b : value.a);
-    bytes += paid.back().bytes;
+    for (const SavedValue &part : payerIsB ? value.partsB : value.partsA) {
+      if (part.kept)
+        continue;
+      paid.push_back(part);
+      bytes += part.bytes;
+    }
     list.rows.push_back(rowOf(value, diff));
   }
   list.costs = fmt::format("{} does not keep {} and pays {} for it in a step", payerIsB ? 'B' : 'A',
@@ -150,12 +193,30 @@ std::vector<ValueList> valueLists(const PlanDiff &diff) {
     lists.push_back(movedList(diff.recomputedInA, diff, false));
   ValueList more;
   for (const ComparedValue &value : diff.recomputedInBoth)
-    if (value.a.executions != value.b.executions)
+    if (!value.runsAgainAlike())
       more.rows.push_back(rowOf(value, diff));
   more.title = fmt::format("recomputed in both, more often in one: {}", countOf(more.rows.size()));
   if (!more.rows.empty())
     lists.push_back(std::move(more));
+  for (ValueList &list : lists)
+    list.rows = foldedRows(list.rows);
   return lists;
+}
+
+std::vector<UnmatchedRow> unmatchedRows(const std::vector<SavedValue> &values,
+                                        const DescribedPlan &plan) {
+  std::vector<UnmatchedRow> rows;
+  std::map<std::tuple<std::string, uint64_t, std::string>, size_t> found;
+  for (const SavedValue &value : values) {
+    UnmatchedRow row = {valueName(value), value.bytes,
+                        value.kept ? "kept" : secondsText(plan.secondsPaid(value))};
+    auto [at, isNew] = found.insert({{row.name, row.bytes, row.paid}, rows.size()});
+    if (isNew)
+      rows.push_back(std::move(row));
+    else
+      ++rows[at->second].count;
+  }
+  return rows;
 }
 
 } // namespace gc::runtime

@@ -27,17 +27,32 @@ struct ValueList {
   std::string title; // "kept in A, recomputed in B: 40 values"
   std::string costs; // "300.0 MiB not kept, 25.31 ms paid in a step"; may be empty
   struct Row {
-    std::string name;
+    std::string name; // "conv:conv2d (16 parts in B, kept 6 of 16)"
     uint64_t bytesA = 0, bytesB = 0;
     double seconds = 0;             // that are paid for it in a step
     int64_t timesA = 0, timesB = 0; // that its op runs again in a micro-batch
     bool atPeak = false;
+    size_t count = 1; // of values of which all of that is true
   };
   std::vector<Row> rows;
 };
 /// Values that are recomputed in one plan or in both, not in the same way. Empty lists are left
 /// out.
 std::vector<ValueList> valueLists(const PlanDiff &diff);
+
+/// Values without a counterpart of which the same is said.
+struct UnmatchedRow {
+  std::string name;
+  uint64_t bytes = 0; // of each
+  std::string paid;   // for each: "5.267 ms", "kept"
+  size_t count = 1;
+};
+/// In the order of the first of each row.
+std::vector<UnmatchedRow> unmatchedRows(const std::vector<SavedValue> &values,
+                                        const DescribedPlan &plan);
+
+/// "conv:conv2d × 16"; one is not counted.
+std::string timesText(const std::string &name, size_t count);
 
 } // namespace gc::runtime
 

@@ -194,6 +194,7 @@ PLANTED = [
     ("tools/flags/Bad.h", '#include "compiler/Pipeline.h"', False),
     ("tools/selftest/Bad.h", '#include "tools/gc-run/Arguments.h"', False),
     ("tools/gc-compile/Bad.h", '#include "mlir/IR/Builders.h"', False),
+    ("tools/gc-diff/Bad.h", '#include "compiler/Compile.h"', False),
     ("tools/gc-plan/Bad.h", '#include "compiler/Compile.h"', False),
     ("tools/calibration/Bad.h", '#include "compiler/Pipeline.h"', False),
     ("runtime/Good.cpp", '#include "runtime/plan/Result.h"\n#include <vector>', True),

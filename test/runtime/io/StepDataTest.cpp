@@ -178,8 +178,7 @@ TEST(StepData, Reasons) {
                     {"at_peak", true}}}}};
   auto step = stepData(example.packed(), report.dump());
   ASSERT_TRUE(step.ok());
-  EXPECT_EQ((*step)["saved"]["reason"],
-            Json({"recomputed: frees 256 bytes at the peak for 2 ms"}));
+  EXPECT_EQ((*step)["saved"]["reason"], Json({"recomputed: frees 256 bytes at the peak for 2 ms"}));
   EXPECT_EQ((*step)["saved"]["kept"], Json({0}));
   EXPECT_EQ((*step)["buffers"]["holds"], Json({0, {0}, 0, {0}, 0}));
   report["saved"][0]["op"] = "x";

@@ -124,6 +124,121 @@ TEST(PlanDiff, TellsWhatIsRecomputedMoreOften) {
   EXPECT_EQ(valueLists(diff)[0].rows[0].timesB, 1);
 }
 
+/// conv of 8 MiB and its 64 bytes, relu and fc; the op of the first result is in `parts` parts of
+/// which the first `again` run twice.
+static DescribedPlan planInParts(int64_t parts, int64_t again) {
+  DescribedPlan plan = examplePlan();
+  plan.executed = "parts";
+  plan.saved = {saved(100, "relu@net.mlir:7", 4 * MiB, 1), saved(101, "fc:linear", 2 * MiB, 3),
+                saved(102, "conv:conv2d", 64, 1, 1)};
+  for (int64_t i = 0; i < parts; ++i) {
+    uint64_t bytes = 8 * MiB / static_cast<uint64_t>(parts);
+    plan.saved->push_back(saved(i, "conv:conv2d", bytes, i < again ? 2 : 1));
+    plan.saved->back().seconds = 0.0005;
+  }
+  return plan;
+}
+
+TEST(PlanDiff, PartsHaveEqualTotals) {
+  auto parts = [](size_t count, uint64_t bytes) {
+    return std::vector<SavedValue>(count, saved(0, "x", bytes, 1));
+  };
+  EXPECT_TRUE(haveEqualTotals(parts(1, 8 * MiB), parts(16, MiB / 2))); // 16 * 512 KiB = 8 MiB
+  // 1000 bytes in 4 parts of 250 take 4 * 256 = 1024 bytes, and as a whole 1024; as 3 parts of 334
+  // bytes 3 * 384 = 1152: 128 more, and less than 4 * 64 = 256.
+  EXPECT_TRUE(haveEqualTotals(parts(1, 1024), parts(4, 256)));
+  EXPECT_TRUE(haveEqualTotals(parts(3, 384), parts(4, 256)));
+  EXPECT_TRUE(haveEqualTotals(parts(4, 256), parts(3, 384)));
+  // A part rounds up by 63 bytes at most: 2 * 1088 - 2048 = 128 = 2 * 64 are too many.
+  EXPECT_FALSE(haveEqualTotals(parts(1, 2048), parts(2, 1088)));
+  EXPECT_FALSE(haveEqualTotals(parts(2, 1088), parts(1, 2048)));
+  EXPECT_FALSE(haveEqualTotals(parts(1, 8 * MiB), parts(16, 8 * MiB)));
+}
+
+TEST(PlanDiff, AValueInPartsIsOneRow) {
+  // All 16 parts of 512 KiB run again, each 0.5 ms in each of 2 micro-batches: 16 * 0.5 * 2 = 16
+  // ms.
+  PlanDiff diff = comparePlans(examplePlan(), planInParts(16, 16));
+  EXPECT_TRUE(diff.onlyInA.empty() && diff.onlyInB.empty());
+  EXPECT_EQ(diff.keptInBoth, 2u) << "relu, and the other result of conv";
+  EXPECT_EQ(diff.recomputedInBoth.size(), 1u) << "fc";
+  ASSERT_EQ(diff.recomputedInB.size(), 1u);
+  const ComparedValue &conv = diff.recomputedInB[0];
+  EXPECT_EQ(conv.partsA.size(), 1u);
+  EXPECT_EQ(conv.partsB.size(), 16u);
+  EXPECT_EQ(conv.b.bytes, 8 * MiB);
+  std::vector<ValueList> lists = valueLists(diff);
+  ASSERT_EQ(lists.size(), 1u);
+  EXPECT_EQ(lists[0].title, "kept in A, recomputed in B: 1 value");
+  EXPECT_EQ(lists[0].costs, "B does not keep 8.0 MiB and pays 16 ms for it in a step");
+  EXPECT_EQ(lists[0].rows[0].name, "conv:conv2d (16 parts in B)");
+  EXPECT_DOUBLE_EQ(lists[0].rows[0].seconds, 0.016);
+  // The other way round.
+  diff = comparePlans(planInParts(16, 16), examplePlan());
+  ASSERT_EQ(diff.recomputedInA.size(), 1u);
+  EXPECT_EQ(valueLists(diff)[0].costs, "A does not keep 8.0 MiB and pays 16 ms for it in a step");
+  EXPECT_EQ(valueLists(diff)[0].rows[0].name, "conv:conv2d (16 parts in A)");
+}
+
+TEST(PlanDiff, TellsHowManyPartsAreKept) {
+  // 10 of 16 parts: 10 * 512 KiB = 5 MiB, 10 * 0.5 ms * 2 = 10 ms.
+  PlanDiff diff = comparePlans(examplePlan(), planInParts(16, 10));
+  std::vector<ValueList> lists = valueLists(diff);
+  ASSERT_EQ(lists.size(), 1u);
+  EXPECT_EQ(lists[0].costs, "B does not keep 5.0 MiB and pays 10 ms for it in a step");
+  EXPECT_EQ(lists[0].rows[0].name, "conv:conv2d (16 parts in B, kept 6 of 16)");
+  EXPECT_EQ(lists[0].rows[0].bytesB, 8 * MiB);
+  json row = json::parse(diffJson(diff))["values"]["recomputed_in_b"][0];
+  EXPECT_EQ(row["values_a"], 1);
+  EXPECT_EQ(row["values_b"], 16);
+  EXPECT_EQ(row["kept_values_a"], 1);
+  EXPECT_EQ(row["kept_values_b"], 6);
+  EXPECT_EQ(row["b"]["bytes"], 8 * MiB);
+  EXPECT_EQ(row["b"]["kept"], false);
+  EXPECT_DOUBLE_EQ(row["b"]["seconds_paid"], 0.01);
+  // 4 parts against 16, a quarter and a half of them again: in both, more often in B.
+  diff = comparePlans(planInParts(4, 1), planInParts(16, 8));
+  lists = valueLists(diff);
+  ASSERT_EQ(lists.size(), 1u);
+  EXPECT_EQ(lists[0].title, "recomputed in both, more often in one: 1 value");
+  EXPECT_EQ(lists[0].rows[0].name, "conv:conv2d (4 parts in A, kept 3 of 4; 16 parts in B, kept 8 "
+                                   "of 16)");
+  // A quarter of both: 1 of 4 is as often as 4 of 16.
+  EXPECT_TRUE(valueLists(comparePlans(planInParts(4, 1), planInParts(16, 4))).empty());
+  // Kept in both: a row of 1 and 16 values, and relu and the result of conv.
+  json values = json::parse(diffJson(comparePlans(examplePlan(), planInParts(16, 0))))["values"];
+  EXPECT_EQ(values["kept_in_both"], 3);
+  EXPECT_EQ(values["kept_in_both_values_a"], 3);
+  EXPECT_EQ(values["kept_in_both_values_b"], 18); // 16 + 1 + 1
+}
+
+TEST(PlanDiff, FoldsEqualLines) {
+  // Parts of twice the batch: 16 MiB are no 8 MiB, and nothing is matched.
+  DescribedPlan twice = planInParts(16, 10);
+  for (SavedValue &value : *twice.saved)
+    if (value.name == "conv:conv2d" && value.result == 0)
+      value.bytes *= 2;
+  PlanDiff diff = comparePlans(examplePlan(), twice);
+  EXPECT_EQ(diff.onlyInA.size(), 1u);
+  EXPECT_EQ(diff.onlyInB.size(), 16u);
+  std::vector<UnmatchedRow> rows = unmatchedRows(diff.onlyInB, diff.b);
+  ASSERT_EQ(rows.size(), 2u); // 10 that cost 0.5 ms * 2 each, and 6 that are kept
+  EXPECT_EQ(rows[0].count, 10u);
+  EXPECT_EQ(rows[0].paid, "1 ms");
+  EXPECT_EQ(rows[1].count, 6u);
+  EXPECT_EQ(rows[1].paid, "kept");
+  EXPECT_CONTAINS(diffText(diff, 20), "only in B: 16 saved values without");
+  EXPECT_CONTAINS(diffText(diff, 20), "kept  conv:conv2d × 6\n");
+  EXPECT_CONTAINS(diffPage(diff, 20), "conv:conv2d × 10<");
+  // As many parts in both are matched one by one: 10 equal rows of 16 pairs.
+  diff = comparePlans(planInParts(16, 0), planInParts(16, 10));
+  EXPECT_EQ(diff.recomputedInB.size(), 10u);
+  ASSERT_EQ(valueLists(diff).size(), 1u);
+  EXPECT_EQ(valueLists(diff)[0].title, "kept in A, recomputed in B: 10 values");
+  ASSERT_EQ(valueLists(diff)[0].rows.size(), 1u);
+  EXPECT_EQ(valueLists(diff)[0].rows[0].count, 10u);
+}
+
 TEST(PlanDiff, SaysWhatDiffersFirst) {
   PlanDiff diff = comparePlans(examplePlan(), budgetedPlan());
   EXPECT_EQ(whatIsTheSame(diff), "the same model (net of 1,234 parameters), device (cpu znver4), "
@@ -169,6 +284,9 @@ TEST(PlanDiff, AliveAtThePeaksByNameAndKind) {
   EXPECT_EQ(diff.alive[0].b, 0u);
   EXPECT_EQ(diff.alive[1].b, 4 * MiB);
   EXPECT_EQ(diff.alive[2].kind, "workspace");
+  // Kinds are one word each, which a narrow page must not break.
+  EXPECT_CONTAINS(diffPage(diff, 20), "<td class=\"kind\">workspace</td>");
+  EXPECT_CONTAINS(diffPage(diff, 20), ".diff .kind{white-space:nowrap}");
 }
 
 TEST(PlanDiff, OpsThatRunOtherwise) {
