@@ -2,7 +2,7 @@
 
 FAKE holds words: `sgd-for-adam` (trains with another optimizer than asked), `no-state` (Adam without state),
 `forgets` (the last step recomputes nothing), `fails=NAME` (gc-run fails where the plan's name holds NAME), `slow`
-(gc-run takes a minute), `disk` (gc-compile finds the disk full).
+(gc-run takes a minute), `slow-compiler` (gc-compile does), `disk` (gc-compile finds the disk full).
 """
 import csv
 import json
@@ -18,7 +18,16 @@ def flags_of(words):
     return {name: value for name, _, value in (word.partition("=") for word in words)}
 
 
+def batch_of(model):
+    with open(model) as file:
+        return int(flags_of(file.read().split()).get("--batch", 4))
+
+
 def compile_model(words, flags):
+    if flags.get("--target") == "rtx3061":
+        sys.exit("gc-compile: --target=rtx3061 is not known; there are others")
+    if "slow-compiler" in FAKE:
+        time.sleep(60)
     if "disk" in FAKE:
         sys.exit("gc-compile: writing 'x.plan' failed: No space left on device")
     if flags.get("--remat") == "checkpoints:16":
@@ -47,7 +56,7 @@ def compile_model(words, flags):
     memory = {key + "_bytes": 1 for key in ("lower_bound", "weights", "gradients", "activations", "workspace", "input")}
     memory.update(predicted_peak_bytes=peak, optimizer_bytes=1000 if adam and "no-state" not in FAKE else 0)
     report = {"memory": memory, "parameters": 7, "micro_batches": int(flags.get("--accumulate", "1").replace("auto", "2")),
-              "batch": 4, "split": {"parts": 1}, "compile_seconds": 0.1, "compiler": {
+              "batch": batch_of(words[0]), "split": {"parts": 1}, "compile_seconds": 0.1, "compiler": {
                   "timeline": {"before": {"live": [1, PEAK, 1]}, "after": {"live": [1, peak, 1]}},
                   "saved": [{"op": "conv2d", "name": "a", "result": 0, "bytes": 10, "kept": True, "executions": 1,
                              "seconds": 0.1, "repeatable": True, "at_peak": False}]},
@@ -60,7 +69,15 @@ def compile_model(words, flags):
         json.dump({**report, "optimizer": flags.get("--optimizer")}, file)
 
 
+def steps_of_epoch(plan, flags):
+    """As gc-run counts them: with accumulation an epoch ends with a window of whole micro-batches."""
+    samples, batch, parts = int(flags.get("--limit", 60000)), plan["batch"], plan["micro_batches"]
+    return samples // batch if parts == 1 else -(-(samples // (batch // parts)) // parts)
+
+
 def run(words, flags):
+    if words[0].endswith(".mlir"):  # the look at the data before anything is trained
+        return
     if any(word.startswith("fails=") and word[6:] in os.path.basename(words[0]) for word in FAKE):
         print("warning: something\ngc-run: the device has gone", file=sys.stderr)
         sys.exit(4)
@@ -68,7 +85,7 @@ def run(words, flags):
         time.sleep(60)
     with open(words[0]) as file:
         plan = json.load(file)
-    steps = int(flags["--steps"])
+    steps = int(flags["--steps"]) if "--steps" in flags else int(flags["--epochs"]) * steps_of_epoch(plan, flags)
     memory = {**plan["memory"], "measured_peak_bytes": plan["memory"]["predicted_peak_bytes"] + 100, "library_bytes": 5}
     optimizer = "sgd" if "sgd-for-adam" in FAKE else plan["optimizer"]
     with open(flags["--report"], "w") as file:

@@ -51,6 +51,26 @@ class Drawing(StudyCase):
         self.assertIn("0 measured, 6 predicted", results)
         self.assertNotRegex(results, r"\| 100\.0 \|")
 
+    def test_what_failed_is_a_line_that_says_why(self):
+        self.study("resnet-budgets", "--quick", "--only=resnet152/b8/*", fake="fails=1.5GB fails=minus")
+        self.draw("resnet-budgets")
+        results = (self.out / "RESULTS.md").read_text()
+        self.assertRegex(results, r"\| 8 \| 0\.10 \| (– \| ){3}0\.02 \| (– \| ){10}measured, failed \|")
+        self.assertIn("resnet152/b8/1.5GB: exit code 4: gc-run: the device has gone", results)
+        self.assertIn("−29.6 % memory: theirs +49 % time, simulated; ours measured, failed.", results)
+        self.assertIn("failed</text>", (self.out / "resnet152-memory-cpu.svg").read_text())
+
+    def test_without_the_step_that_others_are_compared_with(self):
+        self.study("cnn-checkpoints", "--quick", "--only=cnn11/*", fake="fails=none fails=465.8MiB")
+        self.draw("cnn-checkpoints")
+        results = (self.out / "RESULTS.md").read_text()
+        self.assertIn("failed with micro-batches, failed without", results)
+        self.assertIn("VGG-16 in 1.5 GB: theirs +544 % time (0 checkpoints); ours not run with micro-batches", results)
+        self.assertIn("ours 0.02 s at 67 MiB", results)
+        self.assertIn("none: exit code 4", results)
+        for picture in PICTURES["cnn-checkpoints"]:
+            self.assertIn("step time, s", (self.out / f"{picture}.svg").read_text())
+
     def test_a_torn_row_is_left_out_and_stays(self):
         self.study("mnist-grid", "--quick", "--only=112/128x1/adam/[ns]*")
         path = self.out / "results.csv"

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -9,7 +10,7 @@ import unittest
 import unittest.mock
 
 from harness import StudyCase
-from studies import allowance, arguments, mnist_grid
+from studies import allowance, arguments, mnist_grid, values
 from studies.main import MODULES
 from studies.problem import Problem
 
@@ -48,7 +49,13 @@ class Order(unittest.TestCase):
         self.assertEqual({len(bundle) for bundle in order}, {3})  # without, sqrt and budget together
 
     def test_a_larger_size_measures_what_a_smaller_only_predicted(self):
-        row = {"how": "predicted", "size": "quick"}
+        for how in ("predicted", "not run"):
+            row = {"how": how, "size": "quick", "device": "cpu"}
+            self.assertTrue(allowance.is_done(row, allowance.SIZES["quick"], False))
+            self.assertFalse(allowance.is_done(row, allowance.SIZES["default"], False))
+
+    def test_without_cudnn_a_row_stands_for_a_quick_study_alone(self):
+        row = {"how": "measured", "size": "quick", "device": "cuda"}
         self.assertTrue(allowance.is_done(row, allowance.SIZES["quick"], False))
         self.assertFalse(allowance.is_done(row, allowance.SIZES["default"], False))
 
@@ -67,6 +74,23 @@ class Arguments(unittest.TestCase):
             self.assertEqual(caught.exception.code, 2)
 
 
+class Values(unittest.TestCase):
+    def test_devices_in_file_names(self):
+        self.assertEqual(values.slug("cuda:RTX 3060"), "cuda-RTX-3060")
+
+    def test_what_rounds_to_zero_has_no_sign(self):
+        self.assertEqual(values.Value(-0.001, True).text("{:.2f}"), "0.00")
+        self.assertEqual(values.percent(values.Value(-0.0001, True)), "+0.0 %")
+        self.assertEqual(values.Value(-0.1, True).text("{:.1f}"), "-0.1")
+
+    def test_a_plan_that_a_budget_leaves_as_it_is(self):
+        base = {"how": "measured", "recomputed": 0, "recompute_fraction": 0.0, "predicted_peak_bytes": 9,
+                "micro_batches": 1, "split_parts": 1, "predicted_step_seconds": 1.0, "step_seconds": 1.0}
+        self.assertEqual(values.overhead_text({**base, "step_seconds": 1.02}, base), "same plan")
+        self.assertEqual(values.overhead_text({**base, "step_seconds": 1.02, "recomputed": 3}, base), "+2.0 %")
+        self.assertEqual(values.overhead_text({**base, "how": "failed"}, base), "–")
+
+
 class Rows(StudyCase):
     def test_every_setting_gets_a_row_that_tells_how(self):
         self.study(*SMALL)
@@ -81,6 +105,16 @@ class Rows(StudyCase):
         self.assertEqual(int(self.row(THREE[0])["budget_bytes"]), 40_000_000)
         self.assertFalse((self.out / ".work").exists())
 
+    def test_epochs_that_no_batch_divides(self):
+        # 30 images in batches of 8: with micro-batches of 4 an epoch has a short last step, without it drops 6 images.
+        self.study("mnist-grid", "--full", "--only=112/[48]x[12]/sgd/none", "--limit=30")
+        for setting, steps, images in (("112/4x2/sgd/none", 4, 28), ("112/8x1/sgd/none", 3, 24),
+                                       ("112/8x2/sgd/none", 2, 24), ("112/4x1/sgd/none", 7, 28)):
+            row = self.row(setting)
+            self.assertEqual((row["how"], row["why"], row["steps"], row["epoch_from"]),
+                             ("measured", "", str(2 * steps), f"epochs of {images} images"))
+            self.assertAlmostEqual(float(row["epoch_seconds"]), 0.02 * steps * 60000 / images)
+
     def test_run_again_it_does_nothing_twice(self):
         self.study(*SMALL)
         before = (self.out / "results.csv").read_bytes()
@@ -88,12 +122,12 @@ class Rows(StudyCase):
         self.assertEqual((self.out / "results.csv").read_bytes(), before)
 
     def test_adam_that_was_sgd_is_no_measurement(self):
-        self.study(*SMALL, fake="sgd-for-adam")
+        self.study(*SMALL, code=1, fake="sgd-for-adam")
         self.assertEqual({row["how"] for row in self.rows()}, {"failed"})
         self.assertIn("the run's report says 'sgd", self.row(THREE[1])["why"])
 
     def test_adam_without_state_is_no_measurement(self):
-        self.study(*SMALL, fake="no-state")
+        self.study(*SMALL, code=1, fake="no-state")
         self.assertIn("without a byte of optimizer state", self.row(THREE[1])["why"])
 
     def test_recomputation_that_was_off_at_the_end_is_no_measurement(self):
@@ -147,6 +181,49 @@ class Rows(StudyCase):
     def test_cuda_without_a_gpu_is_predicted(self):
         self.study("mnist-grid", "--device=cuda", "--target=rtx3070", "--only=112/4x1/adam/*")
         self.assertEqual({(row["how"], row["device"]) for row in self.rows()}, {("predicted", "cuda:rtx3070")})
+        self.assertEqual({row["why"] for row in self.rows()}, {"no GPU here: predicted for rtx3070"})
+
+    def test_a_quick_study_predicts_without_cudnn_and_a_larger_one_anew(self):
+        words = ("mnist-grid", "--device=cuda", "--target=rtx3070", "--only=112/4x1/adam/none")
+        self.study(*words, "--quick")
+        self.assertIn("--cuda-library=none", self.row("112/4x1/adam/none")["why"])
+        self.study(*words)
+        self.assertNotIn("--cuda-library=none", self.row("112/4x1/adam/none")["why"])
+        self.assertEqual(len(self.rows("predictions.csv")), 2)
+
+    def test_a_card_that_is_not_known_is_bad_usage(self):
+        said = self.study("mnist-grid", "--device=cuda", "--target=rtx3061", "--only=112/4x1/adam/*", code=2)
+        self.assertIn("--target=rtx3061 is not known", said)
+        self.assertEqual(self.rows(), [])
+
+    def test_a_predicted_row_names_the_commit_that_predicted_it(self):
+        words = ("mnist-grid", "--device=cuda", "--target=rtx3070", "--only=112/4x1/adam/none")
+        self.study(*words)
+        (self.out / "results.csv").unlink()
+        path = self.out / "predictions.csv"
+        path.write_text(path.read_text().replace(self.rows("predictions.csv")[0]["commit"], "0123456789ab"))
+        self.study(*words)
+        self.assertEqual(self.rows()[0]["commit"], "0123456789ab")
+
+    def use_up(self, seconds):
+        """Leaves a row that took so long of a quick study's time."""
+        self.study("mnist-grid", "--quick", "--only=112/4x1/adam/none")
+        path = self.out / "results.csv"
+        lines = path.read_text().splitlines()
+        path.write_text(f"{lines[0]}\n{lines[1].rpartition(',')[0]},{seconds}\n")
+
+    def test_predicting_ends_when_the_time_is_over(self):
+        for seconds, fake in ((600.0, ""), (497.0, "slow-compiler")):  # before it begins, and while a tool runs
+            self.use_up(seconds)
+            self.study("mnist-grid", "--quick", "--only=112/4x1/adam/sqrt", fake=fake)
+            row = self.row("112/4x1/adam/sqrt")
+            self.assertEqual((row["how"], row["why"]), ("not run", "a quick study had no time left to predict it"))
+            self.assertEqual(len(self.rows("predictions.csv")), 1)
+            shutil.rmtree(self.out)
+        self.use_up(600.0)
+        self.study("mnist-grid", "--quick", "--only=112/4x1/adam/sqrt")
+        self.study("mnist-grid", "--only=112/4x1/adam/sqrt")
+        self.assertEqual(self.row("112/4x1/adam/sqrt")["how"], "measured")
 
 
 class Trouble(StudyCase):
@@ -180,6 +257,47 @@ class Trouble(StudyCase):
         self.assertEqual(len(self.rows("predictions.csv")), 3)
         self.study(*SMALL)
         self.assertEqual(sorted(row["setting"] for row in self.rows()), THREE)
+
+    def test_killed_beyond_clearing_up_its_folder_stays_locked_until_its_tools_end(self):
+        process = self.start(*SMALL)
+        children = self.running_tools()
+        while not children and process.poll() is None:
+            time.sleep(0.05)
+            children = self.running_tools()
+        process.kill()
+        process.wait(20)
+        process.stderr.close()
+        self.assertIn("or a tool that a killed one left", self.study(*SMALL, code=2))
+        for child in children:
+            os.kill(int(child), signal.SIGKILL)
+        self.study(*SMALL)
+        self.assertEqual(sorted(row["setting"] for row in self.rows()), THREE)
+
+    def test_what_is_not_ours_is_refused_and_kept(self):
+        self.out.mkdir()
+        path, work = self.out / "results.csv", self.out / ".work"
+        for text, reason in (("my own notes", "no table of a study"), ("study,setting,mine", "no table of a study"),
+                             ("study,setting\n", "not the columns")):
+            path.write_text(text)
+            self.assertIn(reason, self.study(*SMALL, code=2))
+            self.assertEqual(path.read_text(), text)
+        path.write_text("study,setting,dev")  # the beginning of our header
+        work.mkdir()
+        (work / "mine").write_text("x")
+        self.assertIn("is no folder of a study", self.study(*SMALL, code=2))
+        self.assertEqual((work / "mine").read_text(), "x")
+        (work / "mine").unlink()
+        self.study(*SMALL)
+        self.assertFalse(work.exists())
+
+    def test_a_table_that_cannot_be_read_is_a_message(self):
+        self.study(*SMALL)
+        path = self.out / "results.csv"
+        path.write_text(path.read_text() + "x" * 140_000 + "\n")
+        self.assertIn("results.csv:5: field larger than", self.study(*SMALL, code=2))
+        path.unlink()
+        path.mkdir()
+        self.assertIn("cannot be read: Is a directory", self.study(*SMALL, code=2))
 
     def test_a_torn_row_is_dropped_with_a_word(self):
         self.study(*SMALL)

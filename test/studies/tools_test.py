@@ -21,11 +21,12 @@ class TwoEpochs(StudyCase):
         images = self.folder / "images"
         subprocess.run([sys.executable, ROOT / "test" / "tools" / "Inputs" / "idx.py", images], check=True)
         self.build = BUILD
-        self.study("mnist-grid", "--full", "--only=112/4x2/adam/[nb]*", f"--data=mnist:{images}", "--limit=32")
+        # Batches of 8 do not divide 36 images: an epoch ends with a step of one micro-batch.
+        self.study("mnist-grid", "--full", "--only=112/4x2/adam/[nb]*", f"--data=mnist:{images}", "--limit=36")
         none, budget = (self.row(f"112/4x2/adam/{policy}") for policy in ("none", "budget"))
         for row in (none, budget):
             self.assertEqual((row["how"], row["optimizer"], row["micro_batches"]), ("measured", "adam", "2"))
-            self.assertEqual((row["steps"], row["epoch_from"]), ("8", "epochs of 32 images"))
+            self.assertEqual((row["steps"], row["epoch_from"]), ("10", "epochs of 36 images"))
             self.assertGreater(int(row["optimizer_bytes"]), 2 * 4 * 133650 - 1)
             self.assertLess(float(row["loss_last"]), float(row["loss_first"]))
         self.assertEqual(none["recomputed_in_last_step"], "0")

@@ -35,9 +35,16 @@ def rank_of(row):
     return SIZES[row["size"]].rank if row["size"] in SIZES else 0
 
 
+def stands(row, size):
+    """Whether a row or prediction means the same in a study of this size: --quick compiles for cuda without cuDNN."""
+    return row["device"] == "cpu" or row["size"] != "quick" or size.name == "quick"
+
+
 def is_done(row, size, retry):
     """Whether a setting's last row stands for a study of this size."""
-    if row["how"] == "predicted":
+    if not stands(row, size):
+        return False
+    if row["how"] in ("predicted", "not run"):
         return rank_of(row) >= size.rank
     return row["how"] != "failed" or not retry
 

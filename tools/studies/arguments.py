@@ -40,7 +40,7 @@ Examples:
   tools/study resnet-budgets --device=cuda --target=rtx3070
   tools/study mnist-grid --draw
 
-Exit codes: 0 done, 1 a write failed (rows so far are kept), 2 bad usage or input, 130, 143 ended by Ctrl-C, SIGTERM.
+Exit codes: 0 done, 1 a write failed (rows so far are kept) or every setting failed, 2 bad usage or input, 130, 143 ended by Ctrl-C, SIGTERM.
 """
 
 

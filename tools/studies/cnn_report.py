@@ -2,7 +2,8 @@
 
 from . import plotting
 from .cnn_checkpoints import BUDGETS, CHECKPOINTS, MIB, MODELS, PUBLISHED, budget_name
-from .values import NOTHING, Value, part_of, peak_of, percent, slower_than, slug, step_of
+from .values import (NOTHING, Value, has_numbers, is_same_plan, overhead_text, part_of, peak_of, percent, slower_than, slug,
+                     step_of)
 
 EXPLANATION = (
     "cnn11: batch 16 at 256², VGG-16: batch 64 at 224²; SGD. *checkpoints N* keeps N values and recomputes the others, as "
@@ -45,7 +46,7 @@ def network_table(rows, network):
         again = f"{row['recomputed']} of {row['recomputed'] + row['retained']}" if known else "–"
         lines.append([title, *published_cells(network, count), peak_of(row).scaled(MIB).text("{:.1f}"),
                       percent(part_of(row, none), "{:.0f} %"), step_of(row).text("{:.2f}"),
-                      "" if row is none else percent(slower_than(row, none)), again,
+                      "" if row is none else overhead_text(row, none), again,
                       str(row["micro_batches"] or "–"), str(row["split_parts"] or "–"), row["how"]])
     note = "; ".join(f"{row['setting'].split('/')[1]}: {row['why']}" for row in rows.values()
                      if row["network"] == network and row["how"] in ("does not fit", "failed"))
@@ -53,16 +54,19 @@ def network_table(rows, network):
 
 
 def tables(rows):
-    return [network_table(rows, network) for network in MODELS if f"{network}/none" in rows]
+    return [network_table(rows, network) for network in MODELS if any(row["network"] == network for row in rows.values())]
 
 
 def ours_at(rows, network, end):
     row, none = rows.get(f"{network}/{end}"), rows.get(f"{network}/none")
-    if row is None or row["how"] in ("failed", "does not fit"):
-        return "no such plan"
-    time = slower_than(row, none)
-    how = "measured" if time.is_measured else "predicted"
-    return f"{percent(Value(time.number, True))} {how} at {peak_of(row).scaled(MIB).number:.0f} MiB"
+    if row is None or not has_numbers(row):
+        return "not run" if row is None else "no such plan" if row["how"] == "does not fit" else row["how"]
+    time, at = slower_than(row, none), f"at {peak_of(row).scaled(MIB).number:.0f} MiB"
+    if is_same_plan(row, none):
+        return f"the plan without checkpoints {at}"
+    if time.number is None:  # the step without checkpoints has no numbers
+        return f"{step_of(row).text('{:.2f} s')} {at}"
+    return f"{percent(Value(time.number, True))} {'measured' if time.is_measured else 'predicted'} {at}"
 
 
 def summary(rows):
@@ -81,25 +85,34 @@ def summary(rows):
 
 
 def time_value(row, none):
-    """Step time as a multiple of that without checkpoints."""
+    """Step time as a multiple of that without checkpoints; in seconds where that has no numbers."""
+    if not has_numbers(none):
+        return step_of(row)
     if row is none:
         return Value(1.0, row["how"] == "measured")
     slower = slower_than(row, none)
     return NOTHING if slower.number is None else Value(1 + slower.number, slower.is_measured)
 
 
+def time_unit(network, none):
+    """What published seconds are divided by beside time_value(), and the label of the axis."""
+    if has_numbers(none):
+        return PUBLISHED[network][None][1], "step time, × that without checkpoints"
+    return 1, "step time, s"
+
+
 def peak_time_figure(rows, network, device):
     figure, axes = plotting.pyplot.subplots(figsize=(7.5, 4.4))
-    none = rows[f"{network}/none"]
+    none = rows.get(f"{network}/none")
     published = PUBLISHED[network]
-    base = published[None][1]
+    base, time_label = time_unit(network, none)
     axes.plot([published[n][0] / MIB for n in CHECKPOINTS], [published[n][1] / base for n in CHECKPOINTS], "s--",
               color=plotting.GREY, label="published, 0 to 16 checkpoints")
     for count in CHECKPOINTS:
         peak, seconds = published[count]
         axes.annotate(str(count), (peak / MIB, seconds / base), (4, 4), textcoords="offset points", fontsize=8,
                       color=plotting.GREY)
-    axes.plot([published[None][0] / MIB], [1], "s", color=plotting.GREY)
+    axes.plot([published[None][0] / MIB], [published[None][1] / base], "s", color=plotting.GREY)
     series = {"ours, 0 to 16 checkpoints": ([f"checkpoints-{n}" for n in CHECKPOINTS], plotting.BLUE, "^"),
               "ours, by budget": ([e for e, _, _ in sizes_and_titles(network)
                                    if e.startswith("budget") and not e.endswith("-auto")] + ["none"],
@@ -110,7 +123,7 @@ def peak_time_figure(rows, network, device):
         points = []
         for end in ends:
             row = rows.get(f"{network}/{end}")
-            if row is None or row["how"] in ("failed", "does not fit"):
+            if not has_numbers(row):
                 continue
             time = time_value(row, none)
             points.append((peak_of(row).scaled(MIB).number, time.number, time.is_measured))
@@ -118,7 +131,7 @@ def peak_time_figure(rows, network, device):
             plotting.line_with_marks(axes, points, color, marker=marker)
             axes.plot([], [], f"{marker}-", color=color, label=label)
     axes.set_xlabel("peak memory of a step, MiB")
-    axes.set_ylabel("step time, × that without checkpoints")
+    axes.set_ylabel(time_label)
     axes.set_ylim(bottom=0)
     axes.set_xlim(left=0)
     axes.set_title(f"{TITLES[network]}: what less memory costs ({device})")
@@ -130,18 +143,23 @@ def peak_time_figure(rows, network, device):
 
 def bars_figure(rows, network, device):
     figure, (left, right) = plotting.pyplot.subplots(1, 2, figsize=(9, 3.4))
-    none = rows[f"{network}/none"]
+    none = rows.get(f"{network}/none")
+    base, time_label = time_unit(network, none)
     for place, count in enumerate((None, *CHECKPOINTS)):
         row = rows.get(f"{network}/" + ("none" if count is None else f"checkpoints-{count}"))
         peak, seconds = PUBLISHED[network][count]
         plotting.bar(left, place - 0.2, peak / MIB, 0.38, plotting.GREY, True)
-        plotting.bar(right, place - 0.2, seconds / PUBLISHED[network][None][1], 0.38, plotting.GREY, True)
-        if row is not None and row["how"] in ("measured", "predicted"):
+        plotting.bar(right, place - 0.2, seconds / base, 0.38, plotting.GREY, True)
+        if row is not None and not has_numbers(row):
+            for axes in (left, right):
+                plotting.absent(axes, place + 0.2, row["how"])
+        if has_numbers(row):
             own, time = peak_of(row).scaled(MIB), time_value(row, none)
             plotting.bar(left, place + 0.2, own.number, 0.38, plotting.BLUE, own.is_measured)
             plotting.bar(right, place + 0.2, time.number, 0.38, plotting.BLUE, time.is_measured)
-    for axes, label in ((left, "peak memory, MiB"), (right, "step time, × that without checkpoints")):
+    for axes, label in ((left, "peak memory, MiB"), (right, time_label)):
         axes.set_xticks(range(1 + len(CHECKPOINTS)), ["none", *map(str, CHECKPOINTS)])
+        axes.set_xlim(-0.6, len(CHECKPOINTS) + 0.6)  # also where a word stands in place of the outermost bar
         axes.set_xlabel("checkpoints")
         axes.set_ylabel(label)
         axes.grid(axis="x", visible=False)
@@ -155,7 +173,7 @@ def bars_figure(rows, network, device):
 
 def figures(rows, folder, device):
     for network in MODELS:
-        if f"{network}/none" not in rows or rows[f"{network}/none"]["how"] == "failed":
+        if not any(row["network"] == network and has_numbers(row) for row in rows.values()):
             continue
         yield (f"{network}-peak-time-{slug(device)}",
                f"{TITLES[network]}: peak against step time ({device}). Left and low is better; grey numbers are checkpoints.",

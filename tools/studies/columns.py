@@ -20,4 +20,5 @@ WORDS = {"study", "setting", "device", "how", "why", "size", "machine", "version
          "accumulate", "optimizer", "policy", "rates_from", "epoch_from"}
 
 MEASURED_ROW, PREDICTED_ROW, FAILED_ROW, NO_FIT_ROW = "measured", "predicted", "failed", "does not fit"
-HOW = (MEASURED_ROW, PREDICTED_ROW, FAILED_ROW, NO_FIT_ROW)
+NOT_RUN_ROW = "not run"  # the time was over before the setting was even predicted
+HOW = (MEASURED_ROW, PREDICTED_ROW, NO_FIT_ROW, NOT_RUN_ROW, FAILED_ROW)

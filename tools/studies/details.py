@@ -6,6 +6,7 @@ import os
 
 from .gc_tools import file_name
 from .problem import FAILED, Problem
+from .values import slug
 
 ACTIVATION = ["op", "name", "result", "bytes", "kept", "executions", "seconds", "repeatable", "at_peak"]
 OPERATION = ["op", "name", "list", "implementation", "seconds", "seconds_predicted", "executions", "flops",
@@ -22,13 +23,16 @@ def write_atomically(path, data):
         part.write_bytes(data)
         os.replace(part, path)
     except OSError as error:
-        part.unlink(missing_ok=True)
+        try:
+            part.unlink(missing_ok=True)
+        except OSError:
+            pass  # its folder is none
         raise Problem(f"writing '{path}' failed: {error.strerror}; free some space and start again: all rows so far "
                       "are kept", FAILED) from None
 
 
 def table_path(folder, kind, setting, device):
-    return folder / "details" / f"{kind}-{file_name(setting)}-{device.replace(':', '-')}.csv"
+    return folder / "details" / f"{kind}-{file_name(setting)}-{slug(device)}.csv"
 
 
 def write_table(path, columns, rows):
@@ -72,5 +76,5 @@ def read_timeline(folder, setting, device):
         return {side: [int(row["bytes"]) for row in rows if row["side"] == side] for side in ("before", "after")}
     except FileNotFoundError:
         return None
-    except (KeyError, ValueError, TypeError):
+    except (KeyError, ValueError, TypeError, csv.Error, OSError):
         raise Problem(f"{table_path(folder, 'timeline', setting, device)}: is no timeline of ours; remove it") from None

@@ -2,8 +2,11 @@
 
 import csv
 import json
+import math
+import os
 import re
 import shutil
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,6 +16,7 @@ from .processes import Done
 NAMES = ("gc-gen", "gc-compile", "gc-run")
 BUDGET_MISSED, NO_DEVICE = 3, 4
 FULL_DISK = "No space left on device"
+MARKER = ".made-by-tools-study"  # in a folder that a study made and may remove
 
 
 @dataclass
@@ -53,19 +57,37 @@ def read_json(path):
 class Tools:
     """The tools of a build folder. Files between them are in `work`, which is emptied at the start and removed at the end."""
 
-    def __init__(self, bin_folder, work, processes, device, target):
+    def __init__(self, bin_folder, work, processes, device, target, library=""):
         self.bin, self.work, self.processes = bin_folder, work, processes
         self.device_flags = [] if device == "cpu" else [f"--device={device}"]
         self.target_flags = [f"--target={target}"] if target else []
+        self.target_flags += [f"--cuda-library={library}"] if library else []
+        self.deadline = math.inf  # of time.monotonic(): what runs then is ended as if it took too long
 
     def open(self):
-        self.close()
-        self.work.mkdir(parents=True)
+        """Makes the folder; one that no study made may hold what is someone's own, and is left as it is."""
+        try:
+            if os.path.lexists(self.work) and not self.is_ours() and not self.is_empty():
+                raise Problem(f"'{self.work}' is no folder of a study, and a study would empty it; move it away or give "
+                              "another --output")
+            self.close()
+            self.work.mkdir(parents=True, exist_ok=True)
+            (self.work / MARKER).touch()
+        except OSError as error:
+            raise Problem(f"'{self.work}' cannot be written: {error.strerror}; give another --output", FAILED) from None
+
+    def is_ours(self):
+        return self.work.is_dir() and not self.work.is_symlink() and (self.work / MARKER).exists()
+
+    def is_empty(self):
+        return self.work.is_dir() and not self.work.is_symlink() and not any(self.work.iterdir())
 
     def close(self):
-        shutil.rmtree(self.work, ignore_errors=True)
+        if self.is_ours():
+            shutil.rmtree(self.work, ignore_errors=True)
 
     def run(self, name, *arguments, seconds):
+        seconds = min(seconds, max(self.deadline - time.monotonic(), 0.1))
         done = self.processes.run([self.bin / name, *arguments], seconds, self.work)
         if FULL_DISK in done.stderr:
             raise Problem(f"{done.reason()}; free some space and start again: all rows so far are kept", FAILED)
@@ -167,6 +189,13 @@ def find_tools(bin_folder):
     if missing:
         raise Problem(f"{', '.join(missing)} not found in '{bin_folder}'; build first (tools/build {' '.join(NAMES)}), "
                       "or name the build folder with --build=DIR")
+
+
+def check_target(tools, setting, target):
+    """Fails where gc-compile knows no such card: not after every setting failed for it."""
+    done, _ = tools.outline(setting, "", 600)
+    if done.code:
+        raise Problem(done.reason() or f"--target={target}: gc-compile fails with exit code {done.code}")
 
 
 def has_gpu(tools, setting):

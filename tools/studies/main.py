@@ -9,9 +9,10 @@ from pathlib import Path
 
 from . import arguments, cnn_checkpoints, mnist_grid, resnet_budgets
 from .allowance import SIZES
-from .gc_tools import Tools, find_tools, has_gpu
+from .columns import FAILED_ROW
+from .gc_tools import Tools, check_target, find_tools, has_gpu
 from .machine import commit, this_machine, versions
-from .problem import Ended, Problem
+from .problem import FAILED, Ended, Problem
 from .processes import Processes
 from .progress import Progress
 from .runner import Runner
@@ -29,6 +30,7 @@ class RunOptions:
     retry: bool
     measures: bool
     why_not_measured: str = ""
+    library: str = ""  # what --cuda-library is, where it is not the default
 
 
 def chosen_settings(study, pattern):
@@ -54,11 +56,11 @@ def choose_device(args, study, tools_for):
     """The device as rows name it, the --target to compile for, and whether runs are possible."""
     if args.device == "cpu":
         return "cpu", "", True
-    if not args.target:
-        probe = tools_for("cuda", "")
-        if has_gpu(probe, Setting("probe", "mnist", ("mnist", "--batch=4"), "none", 4)):
-            return "cuda", "", True
+    probe = Setting("probe", "mnist", ("mnist", "--batch=4"), "none", 4)
+    if not args.target and has_gpu(tools_for("cuda", ""), probe):
+        return "cuda", "", True
     target = args.target or study.DEFAULT_CUDA_TARGET
+    check_target(tools_for("cuda", target), probe, target)
     return f"cuda:{target}", target, False
 
 
@@ -71,12 +73,16 @@ def check_data(tools, data):
 
 
 def run_study(args, study, settings, progress):
+    """Leaves a row for each of the settings; whether any of them came to more than a failure."""
     find_tools(args.bin)
     make_folder(args.folder)
     lock = lock_folder(args.folder)
-    machine, processes = this_machine(), Processes()
+    machine, processes = this_machine(), Processes(lock)
     work = args.folder.resolve() / ".work"
-    tools_for = lambda device, target: Tools(args.bin.resolve(), work, processes, device, target)
+    # cuDNN plans its graphs for seconds in each compilation: more than a quick study has.
+    library = "none" if args.device == "cuda" and args.size == "quick" else ""
+    tools_for = lambda device, target: Tools(args.bin.resolve(), work, processes, device, target,
+                                             library if device == "cuda" else "")
     tools = tools_for("cpu", "")
     stores = []
     try:
@@ -96,10 +102,12 @@ def run_study(args, study, settings, progress):
         if older:
             progress.say(f"note: {paths[0]} has rows of other commits ({', '.join(sorted(older))}); each row names its own")
         options = RunOptions(args.folder, args.data, args.limit, args.retry, measures,
-                             "" if measures else f"no GPU here: predicted for {target}")
+                             "" if measures else f"no GPU here: predicted for {target}", library)
         runner = Runner(study, settings, tools, results, predictions, progress, SIZES[args.size], origin, options)
         runner.run()
-        tell_counts(list(latest(results.rows, device).values()), paths[0], progress)
+        last = latest(results.rows, device)
+        tell_counts(list(last.values()), paths[0], progress)
+        return any(last[setting.name]["how"] != FAILED_ROW for setting in settings)
     finally:
         processes.close()
         tools.close()
@@ -114,7 +122,7 @@ def tell_counts(rows, path, progress):
         counts[row["how"]] = counts.get(row["how"], 0) + 1
     progress.say(f"{path}: " + ", ".join(f"{count} {how}" for how, count in sorted(counts.items())))
     for row in rows:
-        if row["how"] == "failed":
+        if row["how"] == FAILED_ROW:
             progress.say(f"warning: {row['setting']} failed: {row['why']}")
 
 
@@ -148,10 +156,11 @@ def study_main(words):
     if args.list:
         print("\n".join(setting.name for setting in settings))
         return
-    if not args.draw:
-        run_study(args, study, settings, progress)
+    came_out = args.draw or run_study(args, study, settings, progress)
     if not args.rows_only:
         draw(args, study, progress)
+    if not came_out:
+        raise Problem("every setting failed; --retry measures them again", FAILED)
 
 
 def ended_by(number, _frame):

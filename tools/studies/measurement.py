@@ -92,9 +92,19 @@ def doubts(setting, compiled, report, again, steps):
     return ""
 
 
-def measured(setting, compiled, report, events, cores, steps, epoch_samples=0, epochs=0, trained=0):
-    """The cells of a run, or a row that failed and says why. `trained` are the samples of each of `epochs`, where whole
-    epochs were trained."""
+def epoch_extent(setting, samples):
+    """The steps of an epoch over so many samples, and the samples that gc-run trains on in it. What is left after the
+    last whole batch is dropped; with accumulation, what is left after its last whole micro-batch."""
+    if not setting.micro_batch or setting.micro_batch == setting.batch:
+        steps = samples // setting.batch
+        return steps, steps * setting.batch
+    micro_batches = samples // setting.micro_batch
+    return -(-micro_batches * setting.micro_batch // setting.batch), micro_batches * setting.micro_batch
+
+
+def measured(setting, compiled, report, events, cores, steps, epoch_samples=0, epochs=0, samples=0):
+    """The cells of a run, or a row that failed and says why. `samples` are those asked for in each of `epochs`, where
+    whole epochs were trained."""
     again = recomputed_in_last_step(events)
     doubt = doubts(setting, compiled, report, again, steps)
     if doubt:
@@ -115,9 +125,9 @@ def measured(setting, compiled, report, events, cores, steps, epoch_samples=0, e
            "recomputed_in_last_step": len(again), "recompute_seconds": paid}
     if epochs:
         first, second = every[:steps // 2], every[steps // 2:]
-        whole = trained == epoch_samples
+        _, trained = epoch_extent(setting, samples)
         row.update({"epoch_seconds": sum(every) / epochs * epoch_samples / trained,
-                    "epoch_from": "epochs" if whole else f"epochs of {trained} images",
+                    "epoch_from": "epochs" if samples == epoch_samples else f"epochs of {trained} images",
                     "second_epoch_ratio": statistics.median(second) / statistics.median(first)})
     elif epoch_samples:
         row.update({"epoch_seconds": median * epoch_samples / report["batch"], "epoch_from": "steps"})

@@ -2,7 +2,7 @@
 
 from . import plotting
 from .mnist_grid import MICRO_BATCHES, OPTIMIZERS, POLICIES, POLICY_TITLES, PUBLISHED, PUBLISHED_DEVICE, grid
-from .values import MB, NOTHING, Value, epoch_of, part_of, peak_of, percent, slower_than, slug
+from .values import MB, NOTHING, Value, epoch_of, overhead_text, part_of, peak_of, percent, shown, slower_than, slug
 
 EXPLANATION = (
     "A chain of small convolutions with batch norms; 60,000 images an epoch; learning rate 0.001. *without*: nothing is "
@@ -36,7 +36,7 @@ def largest_table(rows):
                     peak_of(none).scaled(MB).text("{:.1f}")]
             for row in (sqrt, budget):
                 line += [peak_of(row).scaled(MB).text("{:.1f}"), percent(part_of(row, none), "{:.0f} %"),
-                         percent(slower_than(row, none))]
+                         overhead_text(row, none)]
             lines.append(line)
     return "The largest batch of each size, without accumulation", "", header, lines
 
@@ -93,7 +93,7 @@ def spread(values, form):
         return "unknown"
     numbers = [100 * v.number for v in kind]
     how = "measured" if kind[0].is_measured else "predicted"
-    return f"{form.format(min(numbers))} to {form.format(max(numbers))} ({how}, {len(kind)} of {len(values)})"
+    return f"{shown(min(numbers), form)} to {shown(max(numbers), form)} ({how}, {len(kind)} of {len(values)})"
 
 
 def grid_figure(rows, optimizer, title, unit_label, value_of_row, published=None, percent_scale=False):

@@ -45,6 +45,11 @@ def bar(axes, x, height, width, color, is_measured):
     axes.bar([x], [height], width, color=face, edgecolor=color, hatch=None if is_measured else "/////", linewidth=0.8)
 
 
+def absent(axes, x, why):
+    """Says in a bar's place why there is none."""
+    axes.text(x, 0, f" {why}", ha="center", va="bottom", rotation=90, fontsize=7, color="#777777")
+
+
 def mark_legend(color="#444444"):
     """Legend entries that tell measured marks from predicted ones."""
     return [Line2D([], [], color=color, marker="o", linestyle="", label="measured"),

@@ -1,6 +1,7 @@
 """RESULTS.md, figures and index.html of a study, from its rows alone."""
 
 from . import cnn_report, mnist_report, page, plotting, resnet_report
+from .columns import HOW
 from .details import write_atomically
 from .main import MODULES
 from .store import latest
@@ -13,8 +14,7 @@ def conditions(rows):
     """Machine, versions and commits of rows, and how many there are of each kind: what every table stands on."""
     first = rows[0]
     distinct = lambda key: ", ".join(sorted({str(row[key]) for row in rows} - {""}))
-    counts = ", ".join(f"{sum(row['how'] == how for row in rows)} {how}"
-                       for how in ("measured", "predicted", "does not fit", "failed"))
+    counts = ", ".join(f"{sum(row['how'] == how for row in rows)} {how}" for how in HOW)
     loads = [row["load_average"] for row in rows if row["how"] == "measured"]
     lines = [("machine", f"{first['machine']}, {first['cores']} cores, {first['memory_bytes'] / 2**30:.1f} GiB"),
              ("versions", distinct("versions")), ("commit", distinct("commit")),
@@ -23,6 +23,8 @@ def conditions(rows):
              ("settings", counts)]
     if loads:
         lines.append(("load average", f"{min(loads):.1f} to {max(loads):.1f} while measuring"))
+    if any("--cuda-library=none" in row["why"] for row in rows):
+        lines.append(("kernels", "all generated, as --quick compiles for cuda with --cuda-library=none"))
     rates = distinct("rates_from")
     return lines + ([("predictions by", rates)] if rates else [])
 

@@ -23,8 +23,12 @@ class Done:
 
 
 class Processes:
-    def __init__(self):
+    """`lock` is a file that the tools inherit: where a study is killed beyond clearing up (kill -9), its folder stays
+    locked until what it had running has ended."""
+
+    def __init__(self, lock=None):
         self.running, self.mutex, self.closed = set(), threading.Lock(), False
+        self.inherited = (lock.fileno(),) if lock else ()
 
     def run(self, command, seconds, folder):
         """Runs a command to its end, or kills it after `seconds`. Its output goes nowhere, its errors are returned."""
@@ -33,7 +37,7 @@ class Processes:
                 return Done(-signal.SIGTERM, "")
             process = subprocess.Popen([str(part) for part in command], cwd=folder, stdin=subprocess.DEVNULL,
                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                                       errors="replace", start_new_session=True)
+                                       errors="replace", start_new_session=True, pass_fds=self.inherited)
             self.running.add(process)
         try:
             _, stderr = process.communicate(timeout=seconds)

@@ -4,7 +4,8 @@ from . import plotting
 from .details import read_timeline
 from .resnet_budgets import (BUDGET, COLUMNS, ENCODER_BATCHES, PUBLISHED, PUBLISHED_PERCENT, PUBLISHED_VALUES,
                              REDUCTIONS, settings)
-from .values import GB, NOTHING, Value, peak_of, percent, slower_than, slug, step_of
+from .values import (GB, NOTHING, Value, has_numbers, is_same_plan, overhead_text, part_of, peak_of, percent, shown,
+                     slower_than, slug, step_of)
 
 EXPLANATION = (
     "ResNet-152 with 1000 classes at 224², Adam with learning rate 0.001. *Initial* is the step that recomputes nothing, "
@@ -24,29 +25,58 @@ def number(value, form="{:.2f}"):
     return value.text(form)
 
 
-def our_line(rows, network, batch):
-    """The sixteen columns, and how they were obtained."""
-    first, last = rows.get(f"{network}/b{batch}/none"), final_row(rows, network, batch)
-    if first is None or last is None or "failed" in (first["how"], last["how"]) or last["how"] == "does not fit":
+def minus(one, other):
+    """Their difference; where one of them is missing, there is none."""
+    if one.number is None or other.number is None:
+        return NOTHING
+    return Value(one.number - other.number, one.is_measured and other.is_measured)
+
+
+def counts(row):
+    """The values kept, those recomputed, and all of them; nothing where they are not known."""
+    if not has_numbers(row) or row["retained"] is None:
         return None
-    before, after, slower = peak_of(first).scaled(GB), peak_of(last).scaled(GB), slower_than(last, first)
-    both = before.is_measured and after.is_measured
-    saved = Value(before.number - after.number, both)
+    return row["retained"], row["recomputed"], row["retained"] + row["recomputed"]
+
+
+def again_text(row):
+    found = counts(row)
+    return f"{found[1]} of {found[2]}" if found else "–"
+
+
+def how_text(first, last):
+    """How both settings of a line were obtained."""
+    hows = [row["how"] if row else "not run" for row in (first, last)]
+    return hows[0] if hows[0] == hows[1] else ", ".join(hows)
+
+
+def our_line(rows, network, batch):
+    """The sixteen columns, and how they were obtained; "–" where a setting has no numbers."""
+    first, last = rows.get(f"{network}/b{batch}/none"), final_row(rows, network, batch)
+    if first is None and last is None:
+        return None
+    before, after = peak_of(first).scaled(GB), peak_of(last).scaled(GB)
+    saved, part = minus(before, after), part_of(last, first)
+    reduction = Value(None if part.number is None else 1 - part.number, part.is_measured)
     start, end = step_of(first), step_of(last)
-    if start.is_measured != end.is_measured:  # both of one kind, or their difference means nothing
+    if has_numbers(first) and has_numbers(last) and start.is_measured != end.is_measured:
+        # Both of one kind, or their difference means nothing.
         start, end = Value(first["predicted_step_seconds"]), Value(last["predicted_step_seconds"])
-    again = Value(last["recompute_seconds"], True) if last["recompute_seconds"] is not None else Value(
-        last["recompute_seconds_predicted"])
-    values = last["retained"] + last["recomputed"]
-    share = lambda n: f"{100 * n / values:.1f}" if values else "–"
-    held = lambda key: "–" if last[key] is None else f"{last[key] / GB:.2f}"
-    how = last["how"] if first["how"] == last["how"] else f"{first['how']}, {last['how']}"
-    target = "" if last["setting"].endswith("1.5GB") else f", {last['setting'].rsplit('/', 1)[1]}"
-    return [str(batch), number(before), number(after), number(saved),
-            percent(Value(saved.number / before.number, both), "{:.1f}"), number(start), number(end),
-            number(Value(end.number - start.number, end.is_measured)), percent(slower, "{:.1f}"), number(again),
-            str(last["retained"]), share(last["retained"]), str(last["recomputed"]), share(last["recomputed"]),
-            held("retained_bytes"), held("saved_bytes"), how + target]
+    again, numbers, held = NOTHING, ["–"] * 4, lambda key: "–"
+    if has_numbers(last):
+        again = Value(last["recompute_seconds"], True) if last["recompute_seconds"] is not None else Value(
+            last["recompute_seconds_predicted"])
+        held = lambda key: "–" if last[key] is None else f"{last[key] / GB:.2f}"
+    if counts(last):
+        retained, recomputed, values = counts(last)
+        share = lambda n: f"{100 * n / values:.1f}" if values else "–"
+        numbers = [str(retained), share(retained), str(recomputed), share(recomputed)]
+    own_target = last is None or last["setting"].endswith("1.5GB")
+    target = "" if own_target else f", {last['setting'].rsplit('/', 1)[1]}"
+    more = "same plan" if is_same_plan(last, first) else number(minus(end, start))
+    return [str(batch), number(before), number(after), number(saved), percent(reduction, "{:.1f}"), number(start),
+            number(end), more, overhead_text(last, first, "{:.1f}"), number(again), *numbers, held("retained_bytes"),
+            held("saved_bytes"), how_text(first, last) + target]
 
 
 def published_line(batch):
@@ -64,15 +94,32 @@ def reductions_table(rows):
     lines = []
     for batch, part in REDUCTIONS.items():
         first, row = rows.get(f"resnet152/b{batch}/none"), rows.get(f"resnet152/b{batch}/minus-{100 * part:.1f}%")
-        if first is None or row is None or row["how"] == "failed":
+        if first is None and row is None:
             continue
-        own = peak_of(row).number / peak_of(first).number - 1
-        smallest = row["least_bytes"] is not None
         lines.append([str(batch), f"−{100 * part:.1f} %", f"+{PUBLISHED_PERCENT[batch][1]:.0f} %",
-                      number(peak_of(row).scaled(GB)), f"{100 * own:+.1f} %", percent(slower_than(row, first)),
-                      f"{row['recomputed']} of {row['recomputed'] + row['retained']}",
-                      "the smallest feasible" if smallest else "met"])
-    return "ResNet-152 with the published reductions of our own peak", "", header, lines
+                      number(peak_of(row).scaled(GB)), change_text(row, first), overhead_text(row, first),
+                      again_text(row), how_text(first, row) if not has_numbers(row) else
+                      "the smallest feasible" if row["least_bytes"] is not None else "met"])
+    note = reasons(rows.get(f"resnet152/b{batch}/minus-{100 * part:.1f}%") for batch, part in REDUCTIONS.items())
+    return "ResNet-152 with the published reductions of our own peak", note, header, lines
+
+
+def change_text(row, base):
+    """By how much the peak differs from that of `base`."""
+    part = part_of(row, base)
+    return percent(Value(None if part.number is None else part.number - 1, part.is_measured))
+
+
+def reasons(rows):
+    """Why settings failed."""
+    return "; ".join(f"{row['setting']}: {row['why']}" for row in rows if row and row["how"] == "failed")
+
+
+def line_reasons(rows, network, batches):
+    """Why settings of our_line() failed, and what is proven about budgets that cannot be met."""
+    used = [row for batch in batches for row in (rows.get(f"{network}/b{batch}/none"), final_row(rows, network, batch))]
+    bounds = impossible({name: row for name, row in rows.items() if row["network"] == network})
+    return "; ".join(text for text in (bounds, reasons(used)) if text)
 
 
 def impossible(rows):
@@ -87,29 +134,31 @@ def tables(rows):
     found = []
     ours = [line for line in (our_line(rows, "resnet152", batch) for batch in PUBLISHED) if line]
     if ours:
-        found.append(("ResNet-152, ours", impossible(rows), header, ours))
+        found.append(("ResNet-152, ours", line_reasons(rows, "resnet152", PUBLISHED), header, ours))
     found.append(("ResNet-152, as published", "", header, [published_line(batch) for batch in PUBLISHED]))
     reductions = reductions_table(rows)
     if reductions[3]:
         found.append(reductions)
     encoder = [line for line in (our_line(rows, "encoder", batch) for batch in ENCODER_BATCHES) if line]
     if encoder:
-        found.append(("Transformer encoder, ours (d 512, 6 layers, 8 heads, FFN 2048, sequence 128)", "", header, encoder))
+        found.append(("Transformer encoder, ours (d 512, 6 layers, 8 heads, FFN 2048, sequence 128)",
+                      line_reasons(rows, "encoder", ENCODER_BATCHES), header, encoder))
         found.append(halves_table(rows))
     return found
 
 
 def halves_table(rows):
-    header = ["batch", "peak without, GB", "peak with, GB", "of own peak", "time", "recomputed"]
+    header = ["batch", "peak without, GB", "peak with, GB", "of own peak", "time", "recomputed", "how"]
     lines = []
     for batch in ENCODER_BATCHES:
         first, row = rows.get(f"encoder/b{batch}/none"), rows.get(f"encoder/b{batch}/half")
-        if first is None or row is None or "failed" in (first["how"], row["how"]):
+        if first is None and row is None:
             continue
         lines.append([str(batch), number(peak_of(first).scaled(GB)), number(peak_of(row).scaled(GB)),
-                      f"{100 * peak_of(row).number / peak_of(first).number:.0f} %", percent(slower_than(row, first)),
-                      f"{row['recomputed']} of {row['recomputed'] + row['retained']}"])
-    return "Transformer encoder in half of its own peak, or the smallest feasible", "", header, lines
+                      percent(part_of(row, first), "{:.0f} %"), overhead_text(row, first), again_text(row),
+                      how_text(first, row)])
+    note = reasons(rows.get(f"encoder/b{batch}/half") for batch in ENCODER_BATCHES)
+    return "Transformer encoder in half of its own peak, or the smallest feasible", note, header, lines
 
 
 def summary(rows):
@@ -117,15 +166,15 @@ def summary(rows):
     for batch, part in REDUCTIONS.items():
         first, row = rows.get(f"resnet152/b{batch}/none"), rows.get(f"resnet152/b{batch}/minus-{100 * part:.1f}%")
         time = slower_than(row, first)
-        ours = "no result" if time.number is None else (
+        ours = how_text(first, row) if time.number is None else (
             f"{percent(Value(time.number, True))} {'measured' if time.is_measured else 'predicted'} at "
-            f"{100 * (peak_of(row).number / peak_of(first).number - 1):+.1f} % of our own peak")
+            f"{shown(100 * (peak_of(row).number / peak_of(first).number - 1), '{:+.1f} %')} of our own peak")
         lines.append(f"ResNet-152, batch {batch}, −{100 * part:.1f} % memory: theirs +{PUBLISHED_PERCENT[batch][1]:.0f} % time, "
                      f"simulated; ours {ours}.")
     first, row = rows.get("resnet152/b64/none"), rows.get("resnet152/b64/smallest")
     time = slower_than(row, first)
     bound = impossible({k: r for k, r in rows.items() if k == "resnet152/b64/1.5GB"})
-    ours = "no result" if time.number is None else (
+    ours = how_text(first, row) if time.number is None else (
         f"{peak_of(row).scaled(GB).number:.2f} GB, the smallest feasible, with {percent(Value(time.number, True))} time "
         f"{'measured' if time.is_measured else 'predicted'}")
     lines.append(f"ResNet-152, batch 64: theirs 1.49 GB with +733 % time, simulated; ours {ours}"
@@ -134,61 +183,75 @@ def summary(rows):
 
 
 def batches_with_rows(rows, network, batches):
-    return [batch for batch in batches if our_line(rows, network, batch)]
+    """Those of which anything is known; nothing where no setting has numbers."""
+    pairs = {batch: (rows.get(f"{network}/b{batch}/none"), final_row(rows, network, batch)) for batch in batches}
+    if not any(has_numbers(row) for pair in pairs.values() for row in pair):
+        return []
+    return [batch for batch, pair in pairs.items() if any(pair)]
 
 
 def memory_figure(rows, network, batches, device, with_published):
-    figure, axes = plotting.pyplot.subplots(figsize=(8, 3.8))
+    figure, axes = plotting.pyplot.subplots(figsize=(8, 4.2))
     entries = [("ours without", plotting.SKY), ("ours within the budget", plotting.BLUE)]
     if with_published:
         entries = [("published without", "#bdbdbd"), ("published with", plotting.GREY)] + entries
     width = 0.8 / len(entries)
     for place, batch in enumerate(batches):
-        first, last = rows[f"{network}/b{batch}/none"], final_row(rows, network, batch)
-        values = [peak_of(first).scaled(GB), peak_of(last).scaled(GB)]
+        first, last = rows.get(f"{network}/b{batch}/none"), final_row(rows, network, batch)
+        values, hows = [peak_of(first).scaled(GB), peak_of(last).scaled(GB)], [how_of(first), how_of(last)]
         if with_published:
-            values = [Value(PUBLISHED[batch][0]), Value(PUBLISHED[batch][1])] + values
-        draw_group(axes, place, values, entries, width, "{:.2f}")
+            values, hows = [Value(PUBLISHED[batch][0]), Value(PUBLISHED[batch][1])] + values, ["", "", *hows]
+        draw_group(axes, place, values, hows, entries, width, "{:.2f}")
     budget = axes.axhline(BUDGET / GB, color=plotting.RED, linewidth=1.2, label="budget 1.5 GB")
     finish_bars(axes, batches, "peak memory of a step, GB", f"Peak memory by batch ({device})", entries,
-                "hatched: predicted, or simulated" if with_published else "hatched: predicted", [budget])
+                "hatched: predicted, or simulated" if with_published else "hatched: predicted", [budget], columns=3)
     figure.tight_layout()
     return figure
 
 
-def draw_group(axes, place, values, entries, width, form):
-    for own, (value, (_, color)) in enumerate(zip(values, entries)):
-        if value.number is None:
-            continue
+def how_of(row):
+    """What stands in place of the bar where a row has no numbers."""
+    return row["how"] if row else "not run"
+
+
+def draw_group(axes, place, values, hows, entries, width, form):
+    for own, (value, how, (_, color)) in enumerate(zip(values, hows, entries)):
         x = place + (own - (len(entries) - 1) / 2) * width
+        if value.number is None:
+            plotting.absent(axes, x, how)
+            continue
         plotting.bar(axes, x, value.number, width * 0.92, color, value.is_measured)
-        axes.text(x, value.number, form.format(value.number), ha="center", va="bottom", fontsize=7)
+        axes.text(x, value.number, shown(value.number, form), ha="center", va="bottom", fontsize=7)
 
 
-def finish_bars(axes, batches, label, title, entries, hatched, lines=()):
+def finish_bars(axes, batches, label, title, entries, hatched, lines=(), columns=2):
     axes.set_xticks(range(len(batches)), [str(batch) for batch in batches])
+    axes.set_xlim(-0.5, len(batches) - 0.5)  # also where a word stands in place of the outermost bar
     axes.set_xlabel("batch")
     axes.set_ylabel(label)
     axes.set_title(title)
     axes.grid(axis="x", visible=False)
     handles = plotting.bar_legend(entries)
     handles[-1].set_label(hatched)
-    axes.legend(handles=[*handles, *lines], fontsize=8)
+    # Below the axes, where no bar is.
+    axes.legend(handles=[*handles, *lines], fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncol=columns)
 
 
 def time_figure(rows, network, batches, device, with_published):
-    figure, panels = plotting.pyplot.subplots(1, 2, figsize=(9.5, 3.8))
+    figure, panels = plotting.pyplot.subplots(1, 2, figsize=(9.5, 4.2))
     seconds = [("ours without", plotting.SKY), ("ours within the budget", plotting.BLUE)]
     overheads = [("ours", plotting.BLUE)]
     if with_published:
         overheads = [("published", plotting.GREY)] + overheads
     for place, batch in enumerate(batches):
-        first, last = rows[f"{network}/b{batch}/none"], final_row(rows, network, batch)
-        draw_group(panels[0], place, [step_of(first), step_of(last)], seconds, 0.4, "{:.1f}")
+        first, last = rows.get(f"{network}/b{batch}/none"), final_row(rows, network, batch)
+        hows = [how_of(first), how_of(last)]
+        draw_group(panels[0], place, [step_of(first), step_of(last)], hows, seconds, 0.4, "{:.1f}")
         values = [slower_than(last, first).scaled(0.01)]
+        hows = [how_of(last) if has_numbers(first) else how_of(first)]
         if with_published:
-            values = [Value(PUBLISHED_PERCENT[batch][1])] + values
-        draw_group(panels[1], place, values, overheads, 0.8 / len(overheads), "{:.0f}")
+            values, hows = [Value(PUBLISHED_PERCENT[batch][1])] + values, ["", *hows]
+        draw_group(panels[1], place, values, hows, overheads, 0.8 / len(overheads), "{:.0f}")
     finish_bars(panels[0], batches, "step, s", f"Step time by batch ({device})", seconds, "hatched: predicted")
     finish_bars(panels[1], batches, "more time than without, %", "What the budget costs", overheads,
                 "hatched: predicted, or simulated" if with_published else "hatched: predicted")

@@ -5,13 +5,14 @@ a killed study goes on where it was.
 """
 
 import datetime
+import math
 import os
 import time
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
 from . import allowance, details, measurement
-from .columns import FAILED_ROW, NO_FIT_ROW, PREDICTED_ROW
+from .columns import FAILED_ROW, NO_FIT_ROW, NOT_RUN_ROW, PREDICTED_ROW
 from .gc_tools import BUDGET_MISSED
 from .machine import free_memory
 from .progress import duration
@@ -42,11 +43,14 @@ class Runner:
             self.progress.say("every setting has its row already; nothing to run")
             return
         self.predict(open_settings)
-        known = latest(self.predictions.rows, self.device)
+        known = self.predicted()
         rest = []
         for setting in open_settings:
-            row = known[setting.name]
-            if row["how"] == PREDICTED_ROW:
+            row = known.get(setting.name)
+            if row is None:
+                self.append(setting, {**self.named(setting), "how": NOT_RUN_ROW,
+                                      "why": f"a {self.size.name} study had no time left to predict it"})
+            elif row["how"] == PREDICTED_ROW:
                 rest.append(setting)
             else:
                 self.append(setting, {"how": row["how"], "why": row["why"]})
@@ -54,7 +58,8 @@ class Runner:
             self.measure(rest)
         else:
             for setting in rest:
-                self.append(setting, {"how": PREDICTED_ROW, "why": self.options.why_not_measured})
+                self.append(setting, {"how": PREDICTED_ROW,
+                                      "why": join(known[setting.name]["why"], self.options.why_not_measured)})
 
     def left(self):
         return self.size.seconds - allowance.DRAWING_SECONDS - self.used - (time.monotonic() - self.began)
@@ -65,23 +70,40 @@ class Runner:
         return {**self.origin, "size": self.size.name, "load_average": round(os.getloadavg()[0], 2),
                 "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")}
 
-    def append(self, setting, cells):
-        """A row of results.csv: what was predicted for the setting, and `cells`."""
-        prediction = latest(self.predictions.rows, self.device).get(setting.name, {})
+    def append(self, setting, cells, is_new=False):
+        """A row of results.csv: what was predicted for the setting, and `cells`. Unless the setting was compiled or run
+        anew, the row names the commit and versions that predicted it."""
+        prediction = self.predicted().get(setting.name, {})
         told = {key: value for key, value in prediction.items() if value not in (None, "")}
+        common = self.common()
+        if prediction and not is_new:
+            common.update(commit=prediction["commit"], versions=prediction["versions"])
         self.results.append({**told, "took_seconds": None, "compile_seconds": prediction.get("compile_seconds"),
-                             **self.common(), **cells})
+                             **common, **cells})
 
     # Predictions.
 
-    def predict(self, settings):
-        """Predicts what has no prediction yet: first what others' budgets are a part of."""
+    def predicted(self):
+        """The predictions that stand for a study of this size, by name."""
         known = latest(self.predictions.rows, self.device)
+        return {name: row for name, row in known.items() if allowance.stands(row, self.size)}
+
+    def predict(self, settings):
+        """Predicts what has no prediction yet, by importance: first what others' budgets are a part of. Where the time is
+        over, the rest is left out."""
+        self.tools.deadline = time.monotonic() + self.left()
+        try:
+            self.predict_missing(settings)
+        finally:
+            self.tools.deadline = math.inf
+
+    def predict_missing(self, settings):
+        known = self.predicted()
         by_name = {setting.name: setting for setting in self.settings}
         wanted = {setting.name for setting in settings if setting.name not in known}
         wanted |= {by_name[name].budget.base for name in wanted
                    if by_name[name].budget and by_name[name].budget.base} - set(known)
-        missing = [setting for setting in self.settings if setting.name in wanted]
+        missing = sorted((s for s in self.settings if s.name in wanted), key=lambda setting: setting.priority)
         self.total, self.count, self.predicting = len(missing), 0, time.monotonic()
         if self.study.OUTLINED:
             self.predict_all([lambda group=group: self.outline(group) for group in same_training(missing)])
@@ -99,17 +121,26 @@ class Runner:
     def predict_batch(self, tasks, jobs):
         pool = ThreadPoolExecutor(jobs)
         try:
-            for future in as_completed([pool.submit(task) for task in tasks]):
+            for future in as_completed([pool.submit(self.while_time_is_left, task) for task in tasks]):
                 for row in future.result():
+                    if row is None:  # the time was over
+                        continue
                     self.predictions.append(row)
                     self.count += 1
-                left = (time.monotonic() - self.predicting) / self.count * (self.total - self.count)
-                self.progress.show(f"[{self.count}/{self.total}] predicted {row['setting']}", left)
+                    left = (time.monotonic() - self.predicting) / self.count * (self.total - self.count)
+                    self.progress.show(f"[{self.count}/{self.total}] predicted {row['setting']}", min(left, self.left()))
         except BaseException:
             self.tools.processes.close()
             raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+
+    def while_time_is_left(self, task):
+        return task() if self.left() > 0 else []
+
+    def is_cut_off(self, done):
+        """Whether a tool was ended because the study's time was over, which says nothing of the setting."""
+        return done.timed_out and self.left() <= 0
 
     def outline(self, group):
         """Rows of settings that differ only in what they recompute, from one table of gc-compile."""
@@ -117,6 +148,8 @@ class Runner:
         policies = [s.policy for s in group if s.budget is None and s.policy != "none"]
         assert len(policies) <= 1 and all(s.budget is None or s.budget.is_least for s in group), group
         done, points = self.tools.outline(group[0], policies[0] if policies else "", COMPILE_LIMIT)
+        if self.is_cut_off(done):
+            return []
         rows = []
         for setting in group:
             row = self.named(setting)
@@ -124,7 +157,7 @@ class Runner:
             if points:
                 row.update(measurement.outlined(points[setting.policy], setting.policy, setting.batch,
                                                 self.study.epoch_samples(setting)))
-                row["how"] = PREDICTED_ROW
+                row.update({"how": PREDICTED_ROW, "why": self.why_library()})
             else:
                 row.update({"how": FAILED_ROW, "why": why_failed(done, False)})
             rows.append(row)
@@ -136,10 +169,14 @@ class Runner:
     def predict_one(self, setting):
         began = time.monotonic()
         row = self.named(setting)
-        base = latest(self.predictions.rows, self.device).get(setting.budget.base) if setting.budget else None
+        base = self.predicted().get(setting.budget.base) if setting.budget else None
+        if setting.budget and setting.budget.base and base is None:
+            return None  # the time was over before it
         if base and not base["predicted_peak_bytes"]:
             return {**row, "how": base["how"], "why": f"{base['setting']}: {base['why']}"}
         compiled = self.tools.compile(setting, base["predicted_peak_bytes"] if base else 0, COMPILE_LIMIT)
+        if self.is_cut_off(compiled.done):
+            return None
         row.update(measurement.predicted(compiled, self.study.epoch_samples(setting)))
         row["took_seconds"] = time.monotonic() - began
         if compiled.failed:
@@ -151,7 +188,10 @@ class Runner:
         if "activations" in setting.details:
             details.write_activations(self.options.folder, setting, self.device, compiled.report)
         self.kept[setting.name] = compiled
-        return {**row, "how": PREDICTED_ROW, "why": why_least(compiled)}
+        return {**row, "how": PREDICTED_ROW, "why": join(why_least(compiled), self.why_library())}
+
+    def why_library(self):
+        return f"compiled with --cuda-library={self.options.library}" if self.options.library else ""
 
     # Measurements.
 
@@ -165,7 +205,7 @@ class Runner:
         prediction = self.known[setting.name]
         samples = self.trained_samples(setting)
         if samples:
-            return self.size.epochs * (samples // setting.batch) - 1
+            return max(self.size.epochs * measurement.epoch_extent(setting, samples)[0] - 1, 0)
         return self.size.timed_steps(prediction["predicted_step_seconds"])
 
     def trained_samples(self, setting):
@@ -174,7 +214,7 @@ class Runner:
         return min(samples, self.options.limit or samples)
 
     def measure(self, settings):
-        self.known = latest(self.predictions.rows, self.device)
+        self.known = self.predicted()
         order = allowance.measuring_order(settings, self.cost)
         number, count = 0, len(settings)
         skipped = []
@@ -202,14 +242,14 @@ class Runner:
         compiled = self.compiled_plan(setting, prediction)
         if compiled.failed:
             self.append(setting, {"how": FAILED_ROW, "why": why_failed(compiled.done, False),
-                                  "took_seconds": time.monotonic() - began})
+                                  "took_seconds": time.monotonic() - began}, is_new=True)
             return
         told = measurement.predicted(compiled, self.study.epoch_samples(setting))
         cells = {key: value for key, value in told.items() if value is not None}
         cells.update(self.train(setting, compiled))
         self.tools.plan_path(setting).unlink(missing_ok=True)
         cells["why"] = join(prediction["why"], cells.get("why", ""))
-        self.append(setting, {**cells, "took_seconds": time.monotonic() - began})
+        self.append(setting, {**cells, "took_seconds": time.monotonic() - began}, is_new=True)
 
     def compiled_plan(self, setting, prediction):
         """The plan that was predicted: kept from then, or compiled again at the same budget."""

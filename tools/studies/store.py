@@ -9,6 +9,7 @@ import errno
 import fcntl
 import io
 import os
+import time
 
 from .columns import COLUMNS, HOW, WORDS
 from .problem import FAILED, Problem
@@ -36,20 +37,31 @@ def parse_cell(column, text, where):
         raise Problem(f"{where}: '{text}' is no number for the column {column}; mend the line or remove it") from None
 
 
+def cells_of(line, where):
+    try:
+        return next(csv.reader([line]), [])
+    except csv.Error as error:  # such as a cell of more than 128 KB
+        raise Problem(f"{where}: {error}; mend the line or remove it") from None
+
+
 def read_rows(path):
     """All whole rows of the file, and how many bytes they take with the header. A torn last line is left out."""
     try:
         data = path.read_bytes()
     except FileNotFoundError:
         return [], 0
+    except OSError as error:
+        raise Problem(f"{path}: cannot be read: {error.strerror}; move it away or give another --output") from None
     whole = data[:data.rfind(b"\n") + 1]
     try:
         lines = whole.decode().splitlines()
     except UnicodeDecodeError:
         raise Problem(f"{path}: is no text; move it away or give another --output") from None
     if not lines:
+        if not line_of(COLUMNS).startswith(data):  # a header of ours that was not written to its end may be dropped
+            raise Problem(f"{path}: this is no table of a study; move the file away or give another --output")
         return [], 0
-    header = next(csv.reader(lines[:1]))
+    header = cells_of(lines[0], f"{path}:1")
     if header != COLUMNS:
         unknown = next((c for c in header if c not in COLUMNS), None)
         detail = f"'{unknown}' is none of ours" if unknown else f"{len(header)} columns where {len(COLUMNS)} are expected"
@@ -57,8 +69,8 @@ def read_rows(path):
                       "--output")
     rows = []
     for number, line in enumerate(lines[1:], 2):
-        cells = next(csv.reader([line]), [])
         where = f"{path}:{number}"
+        cells = cells_of(line, where)
         if len(cells) != len(COLUMNS):
             raise Problem(f"{where}: {len(cells)} cells where {len(COLUMNS)} are expected; mend the line or remove it")
         row = {column: parse_cell(column, text, where) for column, text in zip(COLUMNS, cells)}
@@ -78,18 +90,30 @@ def check_origin(path, rows, study, machine=None):
                           f"{machine.name}, {machine.cores} cores); give another --output, or draw them with --draw")
 
 
+ENDING_SECONDS = 1  # that tools of a study that has just ended may take to be gone
+
+
 def lock_folder(folder):
-    """Holds the folder for this process as long as the returned file is open."""
+    """Holds the folder as long as the returned file is open, here or in a tool that inherits it."""
     path = folder / ".lock"
-    file = open(path, "w")  # stays open: closing it gives the folder free
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        file = open(path, "w")  # stays open: closing it gives the folder free
     except OSError as error:
-        file.close()
-        if error.errno not in (errno.EAGAIN, errno.EACCES):
-            raise Problem(f"{path}: cannot be locked: {error.strerror}; give another --output") from None
-        raise Problem(f"another study is running in '{folder}'; wait for it, or give another --output") from None
-    return file
+        raise Problem(f"{path}: cannot be written: {error.strerror}; give another --output") from None
+    last_try = time.monotonic() + ENDING_SECONDS
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return file
+        except OSError as error:
+            is_held = error.errno in (errno.EAGAIN, errno.EACCES)
+            if is_held and time.monotonic() < last_try:
+                time.sleep(0.05)
+                continue
+            file.close()
+            reason = (f"another study is running in '{folder}', or a tool that a killed one left; wait for it, or" if is_held
+                      else f"{path}: cannot be locked: {error.strerror};")
+            raise Problem(f"{reason} give another --output") from None
 
 
 class Store:

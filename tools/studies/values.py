@@ -1,5 +1,6 @@
 """Rows as numbers for tables and figures: measured where there is a measurement, else predicted, and which of the two."""
 
+import re
 from dataclasses import dataclass
 
 MB, GB, MIB = 1e6, 1e9, 1 << 20
@@ -16,11 +17,22 @@ class Value:
     def text(self, form):
         if self.number is None:
             return "–"
-        return form.format(self.number) + ("" if self.is_measured else " (p)")
+        return shown(self.number, form) + ("" if self.is_measured else " (p)")
+
+
+def shown(number, form):
+    """The number as `form` prints it, without the sign of what rounds to zero."""
+    text = form.format(number)
+    return text if re.search("[1-9]", text) else form.format(0.0)
 
 
 NOTHING = Value()
 LEGEND = "(p): predicted by gc-compile, not measured. –: there is none; results.csv says why."
+
+
+def has_numbers(row):
+    """Whether the setting was measured or predicted at all."""
+    return row is not None and row["how"] in ("measured", "predicted")
 
 
 def value_of(row, measured, predicted):
@@ -60,9 +72,22 @@ def part_of(row, base):
     if row is None or base is None:
         return NOTHING
     for measured, key in ((True, "measured_peak_bytes"), (False, "predicted_peak_bytes")):
-        if row[key] and base[key]:
+        if row[key] and base[key] and "failed" not in (row["how"], base["how"]):
             return Value(row[key] / base[key], measured)
     return NOTHING
+
+
+def is_same_plan(row, base):
+    """Whether a budget that does not bite, or checkpoints of which there are enough, left the plan of `base` as it is."""
+    if not has_numbers(row) or not has_numbers(base) or row["recomputed"] or row["recompute_fraction"]:
+        return False
+    same = all(row[key] == base[key] for key in ("predicted_peak_bytes", "micro_batches", "split_parts"))
+    return same and abs(row["predicted_step_seconds"] / base["predicted_step_seconds"] - 1) < 1e-3
+
+
+def overhead_text(row, base, form="{:+.1f} %"):
+    """By how much steps are slower than those of `base`; of one plan run twice that would be noise."""
+    return "same plan" if is_same_plan(row, base) else percent(slower_than(row, base), form)
 
 
 def percent(value, form="{:+.1f} %"):
@@ -70,4 +95,5 @@ def percent(value, form="{:+.1f} %"):
 
 
 def slug(device):
-    return device.replace(":", "-")
+    """The device in file names."""
+    return re.sub(r"[^\w.-]+", "-", device)
