@@ -3,40 +3,38 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 
-using namespace llvm;
-
 namespace gc {
 
-Expected<NamePatterns> NamePatterns::parse(StringRef text) {
+llvm::Expected<NamePatterns> NamePatterns::parse(llvm::StringRef text) {
   NamePatterns parsed;
-  SmallVector<StringRef> parts;
+  llvm::SmallVector<llvm::StringRef> parts;
   if (!text.empty())
     text.split(parts, ',');
-  for (StringRef part : parts) {
+  for (llvm::StringRef part : parts) {
     part = part.trim();
     if (part.empty())
-      return createStringError("'" + text + "' has an empty pattern");
+      return llvm::createStringError("'" + text + "' has an empty pattern");
     auto own = std::make_shared<const std::string>(part);
-    Expected<GlobPattern> glob = GlobPattern::create(*own);
+    llvm::Expected<llvm::GlobPattern> glob = llvm::GlobPattern::create(*own);
     if (!glob)
-      return createStringError("pattern '" + part + "': " + toString(glob.takeError()));
+      return llvm::createStringError("pattern '" + part + "': " + llvm::toString(glob.takeError()));
     parsed.patterns.push_back({std::move(own), std::move(*glob)});
   }
   return parsed;
 }
 
-bool NamePatterns::match(StringRef name) const {
-  return any_of(patterns, [&](const Pattern &pattern) { return pattern.glob.match(name); });
+bool NamePatterns::match(llvm::StringRef name) const {
+  return llvm::any_of(patterns, [&](const Pattern &pattern) { return pattern.glob.match(name); });
 }
 
-std::string NamePatterns::fault(ArrayRef<std::string> names) const {
+std::string NamePatterns::fault(llvm::ArrayRef<std::string> names) const {
   for (const Pattern &pattern : patterns) {
-    StringRef text = *pattern.text;
-    if (any_of(names, [&](StringRef name) { return pattern.glob.match(name); }))
+    llvm::StringRef text = *pattern.text;
+    if (llvm::any_of(names, [&](llvm::StringRef name) { return pattern.glob.match(name); }))
       continue;
     std::string nearest;
     unsigned least = ~0u;
-    for (StringRef name : names)
+    for (llvm::StringRef name : names)
       if (unsigned distance = text.edit_distance(name); distance < least) {
         least = distance;
         nearest = name.str();
