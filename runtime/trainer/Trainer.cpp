@@ -64,55 +64,20 @@ Result<std::unique_ptr<Trainer>> Trainer::create(StepExecutor &executor, const P
   } else
     t.finalStep = defaultSyntheticSteps;
   t.where.seed = schedule.seed;
-  if (Status fine = t.planLearningRates(); !fine)
-    return fine.error();
+  Result<RateRing> rates = RateRing::create(executor.plan(), schedule.learningRate, t.finalStep);
+  if (!rates)
+    return rates.error();
+  t.rates = std::move(*rates);
   t.reportData();
   return trainer;
 }
 
-Status Trainer::planLearningRates() {
-  const plan::Plan &plan = executor.plan();
-  const LearningRateOptions &wanted = schedule.learningRate;
-  if (plan.learning_rate() < 0) {
-    if (wanted.lr || wanted.minimum || wanted.warmup || wanted.schedule != "constant")
-      return badInput("this plan has no learning rates that can be set; compile it again");
-    return {};
-  }
-  const plan::Variable &ring = *plan.variables()->Get(static_cast<uint32_t>(plan.learning_rate()));
-  rateRing.buffer = ring.buffer();
-  rateRing.size = static_cast<uint64_t>(plan.buffers()->Get(ring.buffer())->shape()->Get(0));
-  double planned = plan.optimizer() ? plan.optimizer()->lr() : ring.init() ? ring.init()->a() : 0;
-  Result<LearningRate> made = LearningRate::create(wanted, planned, finalStep);
-  if (!made)
-    return made.error();
-  learningRate = std::move(*made);
-  if (plan.optimizer())
-    report.optimizer = optimizerText(plan, learningRate->base());
-  report.schedule = learningRate->text();
-  return {};
-}
-
-std::optional<double> Trainer::learningRateAt(uint64_t step) const {
-  return learningRate ? std::optional(learningRate->at(step)) : std::nullopt;
-}
-
-Status Trainer::setLearningRates() {
-  if (!learningRate || where.step < rateRing.setUpTo)
-    return {};
-  // What runs still reads its own.
-  if (Status done = finishAll(); !done)
-    return done;
-  Result<std::byte *> bytes = executor.map(rateRing.buffer);
-  if (!bytes)
-    return bytes.error();
-  auto *rates = reinterpret_cast<float *>(*bytes);
-  rateRing.setUpTo = (where.step / rateRing.size + 1) * rateRing.size;
-  for (uint64_t step = where.step; step < std::min(rateRing.setUpTo, finalStep); ++step)
-    rates[step % rateRing.size] = static_cast<float>(learningRate->at(step));
-  return executor.unmap(rateRing.buffer, /*written=*/true);
-}
-
 void Trainer::reportData() {
+  if (const std::optional<LearningRate> &rate = rates.schedule()) {
+    report.schedule = rate->text();
+    if (executor.plan().optimizer())
+      report.optimizer = optimizerText(executor.plan(), rate->base());
+  }
   report.classes = data.classes;
   report.dataPreparation = data.preparation;
   report.dataUse.endless = data.endless;
@@ -222,8 +187,13 @@ Status Trainer::oneStep() {
   step.window = std::min(microBatches, epochMicroBatches -
                                            static_cast<int64_t>(where.stepInEpoch) * microBatches);
   bool isShort = step.window < microBatches;
-  if (Status done = setLearningRates(); !done)
-    return done;
+  if (rates.isDue(where.step)) {
+    // What runs still reads its own.
+    if (Status done = finishAll(); !done)
+      return done;
+    if (Status done = rates.set(executor, where.step); !done)
+      return done;
+  }
   bool alone = !executor.overlaps() || isShort || afterUpdate;
   if (isShort) {
     std::fill(microBatchLoss.begin(), microBatchLoss.end(), 0.0f);
@@ -333,8 +303,8 @@ Status Trainer::complete(const Step &step) {
       static_cast<float>(secondsSince(std::max(step.begin, lastCompleted))));
   lastCompleted = Clock::now();
   report.loss.push_back(static_cast<float>(loss));
-  if (learningRate)
-    report.learningRate.push_back(learningRate->at(step.number - 1));
+  if (std::optional<double> rate = learningRateAt(step.number - 1))
+    report.learningRate.push_back(*rate);
   report.loaderWaitSeconds += step.waited;
   report.steps += 1;
   lossInEpoch += loss;
