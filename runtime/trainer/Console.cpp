@@ -53,6 +53,7 @@ void Console::begin(const TrainingReport &r, const ScheduleText &schedule) {
                 {"batch", r.batch},
                 {"micro_batches", r.microBatches},
                 {"optimizer", r.optimizer},
+                {"schedule", r.schedule},
                 {"seed", r.seed},
                 {"from_step", schedule.fromStep},
                 {"steps", schedule.totalSteps},

@@ -59,6 +59,8 @@ std::string headerText(const TrainingReport &r, const ScheduleText &schedule) {
                           : fmt::format("batch {}", r.batch);
   text += line("training", fmt::format("{}, {}{}{}, seed {}", steps, batch,
                                        r.optimizer.empty() ? "" : ", ", r.optimizer, r.seed));
+  if (!r.schedule.empty() && r.schedule != "constant")
+    text += line("", "learning rate " + r.schedule);
   double gap =
       m.planned.lower_bound > 0 ? static_cast<double>(m.arenaBytes) / m.planned.lower_bound - 1 : 0;
   text += line("plan peak", sizeText(m.arenaBytes));

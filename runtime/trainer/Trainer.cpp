@@ -3,6 +3,7 @@
 #include "runtime/monitor/Monitor.h"
 #include "runtime/plan/Metrics.h"
 #include "runtime/process/Interrupt.h"
+#include "runtime/trainer/PlanFacts.h"
 #include "runtime/trainer/Resume.h"
 
 #include <fmt/format.h>
@@ -63,11 +64,20 @@ Result<std::unique_ptr<Trainer>> Trainer::create(StepExecutor &executor, const P
   } else
     t.finalStep = defaultSyntheticSteps;
   t.where.seed = schedule.seed;
+  Result<RateRing> rates = RateRing::create(executor.plan(), schedule.learningRate, t.finalStep);
+  if (!rates)
+    return rates.error();
+  t.rates = std::move(*rates);
   t.reportData();
   return trainer;
 }
 
 void Trainer::reportData() {
+  if (const std::optional<LearningRate> &rate = rates.schedule()) {
+    report.schedule = rate->text();
+    if (executor.plan().optimizer())
+      report.optimizer = optimizerText(executor.plan(), rate->base());
+  }
   report.classes = data.classes;
   report.dataPreparation = data.preparation;
   report.dataUse.endless = data.endless;
@@ -90,6 +100,7 @@ TrainingSetting Trainer::setting() const {
   setting.shuffle = schedule.shuffle;
   setting.data = data.description;
   setting.optimizer = report.optimizer;
+  setting.schedule = report.schedule;
   return setting;
 }
 
@@ -176,6 +187,13 @@ Status Trainer::oneStep() {
   step.window = std::min(microBatches, epochMicroBatches -
                                            static_cast<int64_t>(where.stepInEpoch) * microBatches);
   bool isShort = step.window < microBatches;
+  if (rates.isDue(where.step)) {
+    // What runs still reads its own.
+    if (Status done = finishAll(); !done)
+      return done;
+    if (Status done = rates.set(executor, where.step); !done)
+      return done;
+  }
   bool alone = !executor.overlaps() || isShort || afterUpdate;
   if (isShort) {
     std::fill(microBatchLoss.begin(), microBatchLoss.end(), 0.0f);
@@ -285,6 +303,8 @@ Status Trainer::complete(const Step &step) {
       static_cast<float>(secondsSince(std::max(step.begin, lastCompleted))));
   lastCompleted = Clock::now();
   report.loss.push_back(static_cast<float>(loss));
+  if (std::optional<double> rate = learningRateAt(step.number - 1))
+    report.learningRate.push_back(*rate);
   report.loaderWaitSeconds += step.waited;
   report.steps += 1;
   lossInEpoch += loss;
@@ -316,8 +336,7 @@ void Trainer::showProgress(const Step &step, double loss) {
   state.loss = loss;
   state.epochLoss = lossInEpoch / static_cast<double>(stepsInEpoch);
   state.epochAccuracy = report.accuracy;
-  if (const plan::Optimizer *optimizer = executor.plan().optimizer())
-    state.learningRate = optimizer->lr();
+  state.learningRate = learningRateAt(step.number - 1);
   state.samples = executor.plan().batch();
   progress->update(state);
 }
@@ -350,6 +369,7 @@ Status Trainer::run() {
   uint64_t steps = std::min<uint64_t>(finalStep - std::min(where.step, finalStep), 1 << 22);
   report.loss.reserve(steps);
   report.stepSeconds.reserve(steps);
+  report.learningRate.reserve(steps);
   microBatchLoss.resize(static_cast<size_t>(microBatches));
   Clock::time_point begin = Clock::now();
   beginEpoch();

@@ -82,6 +82,14 @@ const Hostile kHostile[] = {
      [](auto &p) { command(p, 0).operation.AsConvolution()->spec->stride_h = 0x7fffffff; },
      "a kernel or stride of 2147483647"},
     {"windowScale", [](auto &p) { p.window_scale = 7; }, "the window's scale is variable 7 of 1"},
+    {"learningRates", [](auto &p) { p.learning_rate = 7; },
+     "the learning rates are variable 7 of 1"},
+    {"learningRatesAreNoRing", [](auto &p) { p.learning_rate = 0; },
+     "the learning rates are no ring of f32"},
+    {"averageOfNothing", [](auto &p) { p.variables[0]->average = 5; },
+     "names variable 5 of 1 as its average"},
+    {"averageOfItself", [](auto &p) { p.variables[0]->average = 0; },
+     "has an average of another shape, dtype or role"},
     {"transients", [](auto &p) { p.transients = -5; }, "the transient pool is buffer -5"},
     {"transientsInUse",
      [](auto &p) { p.transients = 4, p.buffers[5]->offset = p.buffers[4]->offset; },
@@ -142,7 +150,7 @@ TEST(HostilePlan, SaysWhatIsWrongWithAFile) {
   };
   std::vector<std::byte> other = file;
   other[8] = std::byte(99);
-  expect(other, "has version 99, this runtime reads version 4; compile it again");
+  expect(other, "has version 99, this runtime reads version 5; compile it again");
   expect(std::span(file).subspan(kPlanHeaderBytes), "has version 2 or older"); // as it was then
   expect(std::span(file).first(0), "is not a plan: it is empty");
   expect(std::span(file).first(20), "is truncated: it has 20 bytes, its header 24");

@@ -64,7 +64,8 @@ TEST(Report, HasThePromisedKeys) {
                           "accuracy",        "test_accuracy", "step_seconds", "samples_per_second",
                           "compile_seconds", "memory",        "remat",        "split",
                           "verify",          "prediction",    "epochs",       "version",
-                          "command_line",    "host",          "cpu",          "configuration"})
+                          "command_line",    "host",          "cpu",          "configuration",
+                          "learning_rate",   "schedule"})
     EXPECT_TRUE(out.contains(key)) << key;
   for (const char *key :
        {"predicted_peak_bytes", "measured_peak_bytes", "lower_bound_bytes", "weights_bytes",
