@@ -8,6 +8,7 @@
 #include "passes/analysis/Dependence.h"
 #include "runtime/plan/ElementType.h"
 #include "runtime/plan/KernelLimits.h"
+#include "runtime/plan/Metrics.h"
 #include "runtime/plan/PlanFile.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -253,6 +254,8 @@ private:
     setLives(planned, evaluate, commands());
     if (failed(addMetrics(planned, evaluate)))
       return failure();
+    if (evaluate)
+      addOutputs(planned, commands());
     auto image = llvm::find_if(function.getArguments(), [](BlockArgument argument) {
       return cast<ShapedType>(argument.getType()).getRank() > 0;
     });
@@ -425,6 +428,23 @@ private:
       plan.classes = cast<ShapedType>(loss.getLogits().getType()).getDimSize(1);
     });
     return success();
+  }
+
+  // What the loss of a classifier reads, where it is still there when the list ends: the metrics
+  // come last and read it too, so it is unless a model computes more after them.
+  void addOutputs(const PlannedFunction &planned, int commands) {
+    func::FuncOp function = planned.function;
+    auto losses = function.getOps<CrossEntropyOp>();
+    if (losses.empty() || std::next(losses.begin()) != losses.end())
+      return;
+    unsigned index = bufferOf((*losses.begin()).getLogits(), planned);
+    const plan::BufferT &logits = *plan.buffers[index];
+    if (logits.last_command != commands - 1 || logits.shape.size() != 2 || !logits.evaluate)
+      return;
+    auto output = std::make_unique<plan::OutputT>();
+    output->name = runtime::kLogitsOutput;
+    output->buffer = index;
+    plan.outputs.push_back(std::move(output));
   }
 
   void addMemory() {

@@ -53,6 +53,12 @@ std::unique_ptr<gc::plan::UpdateT> update(uint32_t parameter, uint32_t gradient)
   return result;
 }
 
+std::unique_ptr<gc::plan::OutputT> output(uint32_t buffer) {
+  auto result = std::make_unique<gc::plan::OutputT>();
+  result->name = "logits", result->buffer = buffer;
+  return result;
+}
+
 const Hostile kHostile[] = {
     {"items", [](auto &p) { command(p, 2).operation.AsDispatch()->items = uint64_t(1) << 40; },
      "1099511627776 items, the kernel was generated for 4"},
@@ -99,6 +105,10 @@ const Hostile kHostile[] = {
     {"metricTwice",
      [](auto &p) { p.metrics.push_back(std::make_unique<gc::plan::MetricT>(*p.metrics[0])); },
      "metric 'loss' is there twice"},
+    {"outputOfNothing", [](auto &p) { p.outputs.push_back(output(99)); },
+     "output 'logits' names buffer 99"},
+    {"outputOfTraining", [](auto &p) { p.outputs.push_back(output(0)); },
+     "is not a row for each sample of a micro-batch that is evaluated"},
     {"reduction", [](auto &p) { p.metrics[0]->reduction = static_cast<gc::plan::Reduction>(9); },
      "reduced in an unknown way"},
     {"dtype", [](auto &p) { p.buffers[3]->dtype = static_cast<gc::plan::DType>(99); },

@@ -297,7 +297,7 @@ TEST(VariableStore, RefusesContradictoryPlans) {
 
 TEST(Checkpoint, RestoresEverything) {
   TestDirectory directory;
-  std::string path = directory.file("run/first");
+  std::string path = directory.file("checkpoint");
   SmallPlan small;
   VariableStore store = storeOf(small);
   ASSERT_TRUE(store.initialize(3).ok());
@@ -305,7 +305,8 @@ TEST(Checkpoint, RestoresEverything) {
   reinterpret_cast<float *>(small.access.buffers[2].data())[4] = 2.5f;
   auto before = small.access.buffers;
   TrainingSetting setting{40, 4, 6, true, 0xfffffffffffffff0u, "a \"set\"", "sgd lr 1"};
-  Status saved = saveCheckpoint(path, store, {{17, 2, 5, 3}, setting});
+  WatchState watch{"loss:min", 0.1, 12, 1, std::nullopt, 2, 16};
+  Status saved = saveCheckpoint(path, store, {{17, 2, 5, 3}, setting, watch});
   ASSERT_TRUE(saved.ok()) << saved.error().message;
   ASSERT_TRUE(store.initialize(4).ok());
   auto loaded = loadCheckpoint(path, store);
@@ -322,6 +323,13 @@ TEST(Checkpoint, RestoresEverything) {
   EXPECT_EQ(position->epoch, 2u);
   EXPECT_EQ(position->stepInEpoch, 5u);
   EXPECT_EQ(position->seed, 3u);
+  EXPECT_EQ(loaded->watch.metric, "loss:min");
+  EXPECT_EQ(loaded->watch.best, 0.1) << "to the bit";
+  EXPECT_FALSE(loaded->watch.reference);
+  EXPECT_EQ(loaded->watch.bestStep, 12u);
+  EXPECT_EQ(loaded->watch.bestEpoch, 1u);
+  EXPECT_EQ(loaded->watch.waited, 2u);
+  EXPECT_EQ(loaded->watch.validatedStep, 16u);
   for (size_t i = 0; i < 4; ++i) // the gradient is no state
     EXPECT_EQ(small.access.buffers[i], before[i]) << i;
 }
@@ -330,9 +338,7 @@ TEST(Checkpoint, RefusesWhatIsNone) {
   TestDirectory directory;
   SmallPlan small;
   VariableStore store = storeOf(small);
-  EXPECT_BAD_INPUT(loadCheckpoint(directory.path, store), "no checkpoint");
-  ASSERT_TRUE(store.save(directory.file("state.safetensors")).ok());
-  EXPECT_BAD_INPUT(loadCheckpoint(directory.path, store), "use --load");
-  directory.write("f", "");
-  EXPECT_BAD_INPUT(saveCheckpoint(directory.file("f"), store, {}), "cannot create");
+  EXPECT_BAD_INPUT(loadCheckpoint(directory.path, store), "not a regular file");
+  ASSERT_TRUE(store.save(directory.file("weights")).ok());
+  EXPECT_BAD_INPUT(loadCheckpoint(directory.file("weights"), store), "use --load");
 }
