@@ -15,6 +15,11 @@ void buildTrainPipeline(OpPassManager &passes, const CompileOptions &options, Ta
                         bool lean, StringRef selectName) {
   passes.addPass(createCheckModelPass());
   passes.addPass(createSimplifyPass());
+  if (options.freeze.any())
+    passes.addPass(
+        createFreezePass({options.freeze.names, options.freeze.trainOnly, options.freeze.norms}));
+  if (options.labelSmoothing)
+    passes.addPass(createSmoothLabelsPass({*options.labelSmoothing}));
   if (options.split.parts != 1) {
     SplitPassOptions split;
     split.parts = options.split.parts;
@@ -55,6 +60,17 @@ struct TrainPipelineOptions : PassPipelineOptions<TrainPipelineOptions> {
   Option<PassSetting<double>> beta1{*this, "beta1", llvm::cl::desc("adam: beta 1 (0.9)")};
   Option<PassSetting<double>> beta2{*this, "beta2", llvm::cl::desc("adam: beta 2 (0.999)")};
   Option<PassSetting<double>> epsilon{*this, "epsilon", llvm::cl::desc("adam: epsilon (1e-8)")};
+  Option<std::string> freeze{*this, "freeze",
+                             llvm::cl::desc("patterns of parameters that are not trained"),
+                             llvm::cl::init("")};
+  Option<std::string> trainOnly{*this, "train-only",
+                                llvm::cl::desc("patterns of the only parameters that are trained"),
+                                llvm::cl::init("")};
+  Option<bool> freezeNorms{*this, "freeze-norms",
+                           llvm::cl::desc("frozen batch norms run as in inference mode"),
+                           llvm::cl::init(false)};
+  Option<PassSetting<double>> labelSmoothing{
+      *this, "label-smoothing", llvm::cl::desc("label smoothing of the losses (the model's own)")};
   Option<int64_t> accumulate{*this, "accumulate", llvm::cl::desc("micro-batches in a step"),
                              llvm::cl::init(1)};
   Option<int64_t> split{*this, "split",
@@ -74,10 +90,16 @@ struct TrainPipelineOptions : PassPipelineOptions<TrainPipelineOptions> {
                         llvm::cl::init(false)};
 };
 
+FreezeWish freezeWishOf(const TrainPipelineOptions &given) {
+  return {given.freeze, given.trainOnly, given.freezeNorms};
+}
+
 // Why the options are refused (one would be ignored, or they make no step); empty where they are
 // fine.
 std::string faultOf(const TrainPipelineOptions &given) {
   std::string wrong = settingsOf(given.optimizer, given).check();
+  if (wrong.empty())
+    wrong = freezeWishOf(given).check("freeze", "train-only");
   return !wrong.empty() ? wrong
                         : ignoredByPolicy(given.policy.getValue(), !given.budget.empty(),
                                           given.checkpoints.value.has_value());
@@ -87,6 +109,8 @@ void addTrainPipeline(OpPassManager &passes, const TrainPipelineOptions &given,
                       const TargetOf &target) {
   CompileOptions options;
   options.optimizer = settingsOf(given.optimizer, given);
+  options.freeze = freezeWishOf(given);
+  options.labelSmoothing = given.labelSmoothing.value;
   options.accumulate = given.accumulate;
   options.split.parts = given.split;
   options.keepGradients = given.keepGradients;

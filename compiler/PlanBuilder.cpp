@@ -4,6 +4,7 @@
 #include "compiler/target/PlanType.h"
 #include "compiler/target/Products.h"
 #include "passes/Accumulate.h"
+#include "passes/Freeze.h"
 #include "passes/ModelFunction.h"
 #include "passes/analysis/Dependence.h"
 #include "runtime/plan/ElementType.h"
@@ -157,6 +158,7 @@ private:
         auto *v = add(parameter.getSymName(), parameter.getType(), parameter.getInit(),
                       plan::VariableRole_Parameter);
         plan.parameters += elementCount(parameter.getType());
+        v->frozen = parameter->hasAttr(kFrozenAttr);
         if (auto shape = parameter.getFileShape()) {
           v->file_shape = shape->vec();
           v->file_split = parameter.getFileSplit()->vec();

@@ -1,6 +1,7 @@
 #include "runtime/report/TrainingReport.h"
 
 #include "runtime/process/AtomicFile.h"
+#include "runtime/report/Sizes.h"
 
 #include <nlohmann/json.hpp>
 
@@ -70,6 +71,13 @@ json originJson(const OriginReport &origin) {
           {"configuration", configuration.is_object() ? configuration : json()}};
 }
 
+std::string parametersText(const TrainingReport &r) {
+  std::string text = countText(static_cast<uint64_t>(r.parameters)) + " parameters";
+  if (r.trainableParameters != r.parameters)
+    text += ", " + countText(static_cast<uint64_t>(r.trainableParameters)) + " of them trained";
+  return text;
+}
+
 std::string reportJson(const TrainingReport &r) {
   json out;
   out["model"] = r.model;
@@ -79,6 +87,7 @@ std::string reportJson(const TrainingReport &r) {
   out["batch"] = r.batch;
   out["micro_batches"] = r.microBatches;
   out["parameters"] = r.parameters;
+  out["trainable_parameters"] = r.trainableParameters;
   out["steps"] = r.steps;
   out["loss"] = r.loss;
   out["accuracy"] = orNull(r.accuracy);

@@ -113,6 +113,8 @@ func.func @norms(%x: tensor<2x3x3x4xf32>, %w: tensor<4xf32>) {
   %2 = gc.inverse_deviation %w {epsilon = 0.25 : f32} : (tensor<4xf32>) -> tensor<4xf32>
   // CHECK: gc.normalize
   %3 = gc.normalize %x, %1#0, %2, %w, %w : (tensor<2x3x3x4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<2x3x3x4xf32>
+  // CHECK: gc.normalize_grad
+  %grad = gc.normalize_grad %x, %2, %w : (tensor<2x3x3x4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<2x3x3x4xf32>
   // CHECK: gc.batch_norm_grad_params
   %4:2 = gc.batch_norm_grad_params %3, %x, %1#0, %1#1 : (tensor<2x3x3x4xf32>, tensor<2x3x3x4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
   // CHECK: gc.batch_norm_grad_input
@@ -203,6 +205,10 @@ func.func @loss(%x: tensor<8x10xf32>, %labels: tensor<8xi32>) {
   %1 = gc.gradient_seed {scale = 1.0 : f32} : () -> tensor<f32>
   // CHECK: gc.cross_entropy_grad
   %2 = gc.cross_entropy_grad %x, %labels, %0#1, %1 : (tensor<8x10xf32>, tensor<8xi32>, tensor<8xf32>, tensor<f32>) -> tensor<8x10xf32>
+  // CHECK: gc.cross_entropy %{{.*}}, %{{.*}} {label_smoothing = 2.500000e-01 : f32}
+  %smooth:2 = gc.cross_entropy %x, %labels {label_smoothing = 0.25 : f32} : (tensor<8x10xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
+  // CHECK: gc.cross_entropy_grad {{.*}} {label_smoothing = 2.500000e-01 : f32}
+  %smoothed = gc.cross_entropy_grad %x, %labels, %smooth#1, %1 {label_smoothing = 0.25 : f32} : (tensor<8x10xf32>, tensor<8xi32>, tensor<8xf32>, tensor<f32>) -> tensor<8x10xf32>
   // CHECK: gc.accuracy
   %3 = gc.accuracy %x, %labels : (tensor<8x10xf32>, tensor<8xi32>) -> tensor<f32>
   return

@@ -38,6 +38,25 @@ void CompileFlags::add(CLI::App &app) {
   setting("--beta2", o.beta2, "Adam's second decay (0.999)");
   setting("--epsilon", o.epsilon, "Adam's epsilon (1e-08)");
 
+  group = "What is trained";
+  remember(app.add_option("--freeze", c.freeze.names,
+                          "Patterns of the names of parameters that are not trained, such as "
+                          "\"conv1.*,layer1.*\": no gradient, no optimizer state, and nothing is "
+                          "kept for them"),
+           group);
+  remember(app.add_option("--train-only", c.freeze.trainOnly,
+                          "Instead: patterns of the only parameters that are trained, such as "
+                          "\"fc.*\""),
+           group);
+  remember(app.add_flag("--freeze-norms", c.freeze.norms,
+                        "Batch norms whose weight and bias are frozen use their running "
+                        "statistics, which stay; without it they use the batch's, as in PyTorch"),
+           group);
+  remember(app.add_option("--label-smoothing", c.labelSmoothing,
+                          "What the label's class gives to all classes in the training loss, from "
+                          "0 on, below 1 (what the model says)"),
+           group);
+
   group = "Memory";
   remember(app.add_option("--accumulate", accumulate,
                           "Micro-batches in a step, or auto; the model's batch is the whole batch")
@@ -103,6 +122,14 @@ Status CompileFlags::checkWishes() const {
   return {};
 }
 
+Status CompileFlags::checkTrained() const {
+  if (std::string wrong = options.freeze.check("--freeze", "--train-only"); !wrong.empty())
+    return badInput(wrong);
+  if (double e = options.labelSmoothing.value_or(0); !(e >= 0 && e < 1))
+    return badInput(fmt::format("--label-smoothing={}: expected a number from 0 on, below 1", e));
+  return {};
+}
+
 Status CompileFlags::readAccumulate() {
   if (accumulate == "auto") {
     options.accumulateAuto = true;
@@ -158,6 +185,8 @@ Status CompileFlags::finish() {
     return fine;
   if (std::string wrong = options.optimizer.check("--"); !wrong.empty())
     return badInput(wrong);
+  if (Status fine = checkTrained(); !fine)
+    return fine;
   if (Status fine = readAccumulate(); !fine)
     return fine;
   if (Status fine = readSplit(); !fine)
