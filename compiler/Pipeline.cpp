@@ -60,6 +60,19 @@ struct TrainPipelineOptions : PassPipelineOptions<TrainPipelineOptions> {
   Option<PassSetting<double>> beta1{*this, "beta1", llvm::cl::desc("adam: beta 1 (0.9)")};
   Option<PassSetting<double>> beta2{*this, "beta2", llvm::cl::desc("adam: beta 2 (0.999)")};
   Option<PassSetting<double>> epsilon{*this, "epsilon", llvm::cl::desc("adam: epsilon (1e-8)")};
+  Option<PassSetting<double>> clipNorm{
+      *this, "clip-norm", llvm::cl::desc("most that the norm of all gradients may be")};
+  Option<PassSetting<double>> clipValue{
+      *this, "clip-value", llvm::cl::desc("most that an element of a gradient may be")};
+  Option<std::string> noDecay{*this, "no-decay",
+                              llvm::cl::desc("patterns of parameters without weight decay"),
+                              llvm::cl::init("")};
+  Option<std::string> lrScale{
+      *this, "lr-scale",
+      llvm::cl::desc("PATTERN=FACTOR,...: parameters with a multiple of the learning rate"),
+      llvm::cl::init("")};
+  Option<PassSetting<double>> ema{*this, "ema",
+                                  llvm::cl::desc("decay of a moving average of the weights")};
   Option<std::string> freeze{*this, "freeze",
                              llvm::cl::desc("patterns of parameters that are not trained"),
                              llvm::cl::init("")};

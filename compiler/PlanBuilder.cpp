@@ -118,6 +118,7 @@ private:
       return plan::BufferKind_Parameter;
     switch (state.getRole()) {
     case StateRole::Optimizer:
+    case StateRole::Schedule:
       return plan::BufferKind_OptimizerState;
     case StateRole::Accumulator: // also what counts micro-batches
       return cast<ShapedType>(state.getType()).getElementType().isF32() ? plan::BufferKind_Gradient
@@ -145,6 +146,8 @@ private:
       variableNumbers[name] = plan.variables.size();
       if (name == kWindowScale && role == plan::VariableRole_Accumulator)
         plan.window_scale = static_cast<int>(plan.variables.size());
+      if (role == plan::VariableRole_Schedule)
+        plan.learning_rate = static_cast<int>(plan.variables.size());
       v->name = name.str();
       v->buffer = memory.variables.lookup(name);
       v->role = role;
@@ -168,11 +171,17 @@ private:
       } else if (auto state = dyn_cast<StateOp>(op)) {
         static constexpr plan::VariableRole roles[] = {
             plan::VariableRole_RunningStatistic, plan::VariableRole_OptimizerState,
-            plan::VariableRole_Accumulator, plan::VariableRole_Generator};
+            plan::VariableRole_Accumulator, plan::VariableRole_Generator,
+            plan::VariableRole_Schedule};
         add(state.getSymName(), state.getType(), state.getInit(),
             roles[static_cast<size_t>(state.getRole())]);
       }
     }
+    module.walk([&](OptimizerOpInterface update) {
+      if (FlatSymbolRefAttr average = update.getAverageAttr())
+        plan.variables[variableNumbers.lookup(update.getParameterAttr().getValue())]->average =
+            static_cast<int>(variableNumbers.lookup(average.getValue()));
+    });
   }
 
   void addOptimizer() {
@@ -188,6 +197,11 @@ private:
     o.beta1 = settings.beta1.value_or(o.beta1);
     o.beta2 = settings.beta2.value_or(o.beta2);
     o.epsilon = settings.epsilon.value_or(o.epsilon);
+    o.clip_norm = settings.clipNorm.value_or(0);
+    o.clip_value = settings.clipValue.value_or(0);
+    o.no_decay = settings.noDecay;
+    o.lr_scale = settings.lrScale;
+    o.ema = settings.ema.value_or(0);
   }
 
   void addInputs() {

@@ -30,6 +30,9 @@
 namespace gc {
 /// Registers the gc dialect and those that its models use (func, arith, math).
 void registerGcDialects(mlir::DialectRegistry &registry);
+
+/// Numbers that gc.optimizer_coefficients gives: (lr, s, a, b).
+constexpr int64_t kCoefficients = 4;
 } // namespace gc
 
 #endif

@@ -178,4 +178,27 @@ def UpdateOpInterface : OpInterface<"UpdateOpInterface"> {
   ];
 }
 
+def OptimizerOpInterface : OpInterface<"OptimizerOpInterface", [UpdateOpInterface]> {
+  let cppNamespace = "::gc";
+  let description = [{
+    An update of a parameter by an optimizer, with what all of them have: see `Gc_OptimizerOp`.
+  }];
+  let methods = [
+    InterfaceMethod<"The parameter.", "::mlir::FlatSymbolRefAttr", "getParameterAttr", (ins)>,
+    InterfaceMethod<"The variable of its moving average, null where there is none.",
+      "::mlir::FlatSymbolRefAttr", "getAverageAttr", (ins)>,
+    InterfaceMethod<"The share of the average that a step keeps.", "::llvm::APFloat",
+      "getAverageDecay", (ins)>,
+    InterfaceMethod<"The weight decay.", "::llvm::APFloat", "getWeightDecay", (ins)>,
+    InterfaceMethod<"What the step's learning rate is multiplied by.", "::llvm::APFloat",
+      "getLrScale", (ins)>,
+    InterfaceMethod<"Where elements of the gradient are cut, if they are.",
+      "::std::optional<::llvm::APFloat>", "getClipValue", (ins)>,
+    InterfaceMethod<"The finished gradient.", "::mlir::Value", "getGradient", (ins),
+      [{ return $_op.getGradient(); }]>,
+    InterfaceMethod<"The step's coefficients.", "::mlir::Value", "getCoefficients", (ins),
+      [{ return $_op.getCoefficients(); }]>
+  ];
+}
+
 #endif

@@ -94,51 +94,69 @@ def Gc_ClearOp : Gc_StepOp<"clear", [
   let assemblyFormat = "$variable attr-dict `:` $type";
 }
 
-def Gc_SgdOp : Gc_UpdateOp<"sgd"> {
+// What every optimizer's update takes beside its own states and numbers. Its formula (dialects/ops/Training.cpp)
+// begins with what `coefficients` and these attributes make of parameter, gradient and learning rate.
+class Gc_OptimizerOp<string mnemonic, dag states, dag numbers>
+    : Gc_Op<mnemonic, [Gc_Repeats<"Once">, Gc_Samples<"Nowhere">, Gc_TrainingOnly,
+        DeclareOpInterfaceMethods<SymbolUserOpInterface>, Gc_Cost<"Stream", 1>,
+        MemoryEffects<[MemRead, MemWrite]>, DeclareOpInterfaceMethods<UpdateOpInterface>,
+        OptimizerOpInterface]> {
+  let arguments = !con((ins FlatSymbolRefAttr:$parameter), states,
+      (ins OptionalAttr<FlatSymbolRefAttr>:$average, Gc_Value:$gradient,
+          Gc_Coefficients:$coefficients), numbers,
+      (ins DefaultValuedAttr<Gc_NotNegative, "0.0f">:$weight_decay,
+          DefaultValuedAttr<Gc_NotNegative, "1.0f">:$lr_scale,
+          OptionalAttr<Gc_NotNegative>:$clip_value,
+          DefaultValuedAttr<Gc_Share, "0.0f">:$average_decay));
+  let hasVerifier = 1;
+  // For descriptions.
+  string common = [{
+
+    With (lr, s, a, b) = `coefficients`, from `gc.optimizer_coefficients`: the formula's lr is lr times
+    `lr_scale`, and its g the gradient times s, or, with `clip_value`, the gradient with every element cut to
+    [-`clip_value`, `clip_value`]. `average`, if there, becomes `average_decay * average + (1 - average_decay) *
+    p` with the new p.
+  }];
+}
+
+def Gc_SgdOp : Gc_OptimizerOp<"sgd", (ins OptionalAttr<FlatSymbolRefAttr>:$velocity), (ins
+    DefaultValuedAttr<Gc_NotNegative, "0.0f">:$momentum,
+    DefaultValuedAttr<Gc_Finite, "0.0f">:$dampening,
+    DefaultValuedAttr<BoolAttr, "false">:$nesterov)> {
   let summary = "stochastic gradient descent, as torch.optim.SGD";
   let description = [{
     `g += weight_decay * p`; with momentum `v = momentum * v + (1 - dampening) * g` (in the first step
     `v = g`) and `g = nesterov ? g + momentum * v : v`; `p -= lr * g`. With momentum, `velocity` is
-    its variable, and `coefficients` are those of `gc.optimizer_coefficients` in mode `momentum`. Without
-    it neither is there.
-
+    its variable, and `coefficients` are those of mode `momentum`; else they are of mode `plain`.
+  }] # common # [{
     ```mlir
-    gc.sgd @"fc.weight", %dw {lr = 0.001 : f32} : (tensor<10x32xf32>) -> ()
-    gc.sgd @"fc.weight" velocity @"fc.weight.velocity", %dw, %c {lr = 0.1 : f32, momentum = 0.9 : f32} : (tensor<10x32xf32>, tensor<2xf32>) -> ()
+    gc.sgd @"fc.weight", %dw, %c : (tensor<10x32xf32>, tensor<4xf32>) -> ()
+    gc.sgd @"fc.weight" velocity @"fc.weight.velocity", %dw, %c {momentum = 0.9 : f32} : (tensor<10x32xf32>, tensor<4xf32>) -> ()
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$parameter, OptionalAttr<FlatSymbolRefAttr>:$velocity,
-      Gc_Value:$gradient, Optional<Gc_Coefficients>:$coefficients, Gc_NotNegative:$lr,
-      DefaultValuedAttr<Gc_NotNegative, "0.0f">:$momentum,
-      DefaultValuedAttr<Gc_Finite, "0.0f">:$dampening,
-      DefaultValuedAttr<Gc_NotNegative, "0.0f">:$weight_decay,
-      DefaultValuedAttr<BoolAttr, "false">:$nesterov);
   let assemblyFormat = [{
-    $parameter (`velocity` $velocity^)? `,` operands attr-dict `:` functional-type(operands, results)
-  }];
-  let hasVerifier = 1;
-}
-
-class Gc_AdamLike<string mnemonic> : Gc_UpdateOp<mnemonic> {
-  let arguments = (ins FlatSymbolRefAttr:$parameter, FlatSymbolRefAttr:$first_moment,
-      FlatSymbolRefAttr:$second_moment, Gc_Value:$gradient, Gc_Coefficients:$coefficients,
-      Gc_NotNegative:$lr, Gc_Decay:$beta1, Gc_Decay:$beta2, Gc_NotNegative:$epsilon,
-      Gc_NotNegative:$weight_decay);
-  let assemblyFormat = [{
-    $parameter `moments` $first_moment `,` $second_moment `,` operands attr-dict `:`
+    $parameter (`velocity` $velocity^)? (`average` $average^)? `,` operands attr-dict `:`
     functional-type(operands, results)
   }];
-  let hasVerifier = 1;
+}
+
+class Gc_AdamLike<string mnemonic> : Gc_OptimizerOp<mnemonic,
+    (ins FlatSymbolRefAttr:$first_moment, FlatSymbolRefAttr:$second_moment),
+    (ins Gc_Decay:$beta1, Gc_Decay:$beta2, Gc_NotNegative:$epsilon)> {
+  let assemblyFormat = [{
+    $parameter `moments` $first_moment `,` $second_moment (`average` $average^)? `,` operands
+    attr-dict `:` functional-type(operands, results)
+  }];
 }
 def Gc_AdamOp : Gc_AdamLike<"adam"> {
   let summary = "Adam, as torch.optim.Adam";
   let description = [{
     `g += weight_decay * p; m += (1 - beta1) (g - m); v = beta2 v + (1 - beta2) g^2;
-    p -= lr / c1 * m / (sqrt(v) / sqrt(c2) + epsilon)` with `coefficients` = (lr / c1, 1 / sqrt(c2)),
-    c_i = 1 - beta_i^t, from `gc.optimizer_coefficients`.
-
+    p -= lr / c1 * m / (sqrt(v) / sqrt(c2) + epsilon)` with (a, b) = (lr / c1, 1 / sqrt(c2)),
+    c_i = 1 - beta_i^t, of mode `adam`.
+  }] # common # [{
     ```mlir
-    gc.adam @p moments @p.m, @p.v, %dw, %c {lr = 0.001 : f32, beta1 = 0.9 : f32, beta2 = 0.999 : f32, epsilon = 1.0e-8 : f32, weight_decay = 0.0 : f32} : (tensor<10x32xf32>, tensor<2xf32>) -> ()
+    gc.adam @p moments @p.m, @p.v, %dw, %c {beta1 = 0.9 : f32, beta2 = 0.999 : f32, epsilon = 1.0e-8 : f32} : (tensor<10x32xf32>, tensor<4xf32>) -> ()
     ```
   }];
 }
@@ -148,13 +166,32 @@ def Gc_AdamWOp : Gc_AdamLike<"adamw"> {
     As `gc.adam`, but weight decay acts on the parameter itself: `p -= lr * weight_decay * p` first.
 
     ```mlir
-    gc.adamw @p moments @p.m, @p.v, %dw, %c {lr = 0.001 : f32, beta1 = 0.9 : f32, beta2 = 0.999 : f32, epsilon = 1.0e-8 : f32, weight_decay = 0.01 : f32} : (tensor<10x32xf32>, tensor<2xf32>) -> ()
+    gc.adamw @p moments @p.m, @p.v, %dw, %c {beta1 = 0.9 : f32, beta2 = 0.999 : f32, epsilon = 1.0e-8 : f32, weight_decay = 0.01 : f32} : (tensor<10x32xf32>, tensor<4xf32>) -> ()
     ```
   }];
 }
 
+def Gc_SquareSumOp : Gc_PureOp<"square_sum", [
+    Gc_Cost<"Stream", 2>, Gc_Samples<"Nowhere">, Gc_TrainingOnly, InferTypeOpAdaptor]> {
+  let summary = "the sum of the squares of all elements, beside those of other tensors";
+  let description = [{
+    Two numbers whose sum it is, so that nothing of the norm of many tensors is lost to rounding: the
+    nearest f32, and what is missing. `before` are those of other tensors, to which these squares are
+    added. The order of additions follows from the shape alone.
+
+    ```mlir
+    %s = gc.square_sum %dw1 : (tensor<10x32xf32>) -> tensor<2xf32>
+    %t = gc.square_sum %dw2, %s : (tensor<32xf32>, tensor<2xf32>) -> tensor<2xf32>
+    ```
+  }];
+  let arguments = (ins Gc_Value:$input, Optional<Gc_Coefficients>:$before);
+  let results = (outs Gc_Coefficients:$sum);
+  let hasVerifier = 1;
+}
+
 def Gc_CoefficientsKind : I32EnumAttr<"CoefficientsMode", "which update takes the coefficients", [
-    I32EnumAttrCase<"Adam", 0, "adam">, I32EnumAttrCase<"Momentum", 1, "momentum">]> {
+    I32EnumAttrCase<"Adam", 0, "adam">, I32EnumAttrCase<"Momentum", 1, "momentum">,
+    I32EnumAttrCase<"Plain", 2, "plain">]> {
   let cppNamespace = "::gc";
   let genSpecializedAttr = 0;
 }
@@ -163,22 +200,28 @@ def Gc_CoefficientsMode : EnumAttr<Gc_Dialect, Gc_CoefficientsKind, "coefficient
 def Gc_CoefficientsOp : Gc_PureOp<"optimizer_coefficients", [
     Gc_Cost<"Rows", 1>, Gc_Samples<"Nowhere">, Gc_TrainingOnly,
     InferTypeOpAdaptor]> {
-  let summary = "what an update needs of the step count";
+  let summary = "what the updates of a step need besides gradients";
   let description = [{
-    Two numbers that follow from the generator's (seed, step). Mode `adam`, with t = step + 1: (lr / (1 -
-    beta1^t), 1 / sqrt(1 - beta2^t)), computed in f64. Mode `momentum`: (beta1, 1 - beta2), where beta1 is
-    the momentum and beta2 the dampening; (0, 1) in the first step.
+    Four numbers (lr, s, a, b). The learning rate lr is the element of `schedule` at the step that the
+    `generator` (seed, step) counts, modulo the number of elements: a ring that the runtime fills ahead. The
+    gradients' scale s is min(1, clip_norm / (n + 1e-6)), as torch.nn.utils.clip_grad_norm_ has it, where
+    n^2 is the sum `squares` of all gradients' squares (`gc.square_sum`), and 1 where there is none. (a, b), in mode
+    `adam`, with t = step + 1: (lr / (1 - beta1^t), 1 / sqrt(1 - beta2^t)), computed in f64. In mode
+    `momentum`: (beta1, 1 - beta2), where beta1 is the momentum and beta2 the dampening; (0, 1) in the
+    first step. In mode `plain`: (0, 1).
 
     ```mlir
-    %c = gc.optimizer_coefficients %g mode = adam {lr = 0.001 : f32, beta1 = 0.9 : f32, beta2 = 0.999 : f32} : (tensor<2xi64>) -> tensor<2xf32>
-    %c = gc.optimizer_coefficients %g mode = momentum {lr = 0.1 : f32, beta1 = 0.9 : f32, beta2 = 0.0 : f32} : (tensor<2xi64>) -> tensor<2xf32>
+    %c = gc.optimizer_coefficients %g, %lr mode = adam {beta1 = 0.9 : f32, beta2 = 0.999 : f32} : (tensor<2xi64>, tensor<256xf32>) -> tensor<4xf32>
+    %c = gc.optimizer_coefficients %g, %lr, %squares mode = momentum {beta1 = 0.9 : f32, clip_norm = 1.0 : f32} : (tensor<2xi64>, tensor<256xf32>, tensor<2xf32>) -> tensor<4xf32>
     ```
   }];
-  let arguments = (ins Gc_Generator:$generator, Gc_CoefficientsMode:$mode, Gc_NotNegative:$lr,
-      Gc_Finite:$beta1, Gc_Finite:$beta2);
+  let arguments = (ins Gc_Generator:$generator, Gc_Coefficients:$schedule,
+      Optional<Gc_Coefficients>:$squares, Gc_CoefficientsMode:$mode,
+      DefaultValuedAttr<Gc_Finite, "0.0f">:$beta1, DefaultValuedAttr<Gc_Finite, "0.0f">:$beta2,
+      OptionalAttr<Gc_NotNegative>:$clip_norm);
   let results = (outs Gc_Coefficients:$coefficients);
   let assemblyFormat = [{
-    $generator `mode` `=` $mode attr-dict `:` functional-type(operands, results)
+    operands `mode` `=` $mode attr-dict `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
 }

@@ -28,7 +28,8 @@ def Gc_StateRoleKind : I32EnumAttr<"StateRole", "what a state variable is for", 
     I32EnumAttrCase<"RunningStatistic", 0, "running_statistic">,
     I32EnumAttrCase<"Optimizer", 1, "optimizer">,
     I32EnumAttrCase<"Accumulator", 2, "accumulator">,
-    I32EnumAttrCase<"Generator", 3, "generator">]> {
+    I32EnumAttrCase<"Generator", 3, "generator">,
+    I32EnumAttrCase<"Schedule", 4, "schedule">]> {
   let cppNamespace = "::gc";
   let genSpecializedAttr = 0;
 }
@@ -58,7 +59,8 @@ def Gc_ParameterOp : Op<Gc_Dialect, "parameter", [Gc_KnownAttributes, Symbol]> {
 def Gc_StateOp : Op<Gc_Dialect, "state", [Gc_KnownAttributes, Symbol]> {
   let summary = "a persistent tensor that is not trained";
   let description = [{
-    Running statistics, optimizer moments, gradient accumulators, the random generator's counter.
+    Running statistics, optimizer moments, gradient accumulators, the random generator's counter, and the
+    schedule: the learning rate of step t at element t modulo its size, which the runtime sets ahead.
 
     ```mlir
     gc.state @"bn1.running_var" running_statistic : tensor<64xf32> = #gc.init<constant, [1.0]>

@@ -4,7 +4,7 @@
 //   func.func @train(%x: tensor<8x4xf32>) attributes {gc.list = "micro_batch"} {
 //     %d = gc.gradient_seed {scale = 1.0}
 //     %dw = gc.linear_grad_weight %x, %dy : (tensor<8x4xf32>, tensor<8x3xf32>) -> tensor<3x4xf32>
-//     gc.sgd @w, %dw
+//     gc.sgd @w, %dw, %c
 // After (micro-batches=4):
 //   gc.state @w.gradient accumulator : tensor<3x4xf32> = #gc.init<constant, [0.0]>
 //   func.func @train(%x: tensor<2x4xf32>) attributes {gc.list = "micro_batch"} {
@@ -13,7 +13,7 @@
 //     gc.accumulate @w.gradient, %dw
 //   func.func @step() attributes {gc.list = "step"} {
 //     %dw = gc.read @w.gradient
-//     gc.sgd @w, %dw
+//     gc.sgd @w, %dw, %c
 //     gc.clear @w.gradient
 //
 //===----------------------------------------------------------------------===//
@@ -51,6 +51,9 @@ public:
       return train.emitOpError("has no updates: run --gc-optimizer first");
     if (failed(createStep()))
       return failure();
+    for (UpdateOpInterface update : updates)
+      if (failed(addAccumulatorOf(update)))
+        return failure();
     for (UpdateOpInterface update : updates)
       if (failed(moveUpdate(update)))
         return failure();
@@ -90,10 +93,15 @@ private:
     return success();
   }
 
-  // Clones the ops that compute `value` into @step. They must depend on variables alone.
+  // Clones the ops that compute `value` into @step. They must depend on variables and on gradients
+  // alone, which there are what the accumulators hold.
   LogicalResult computeInStep(Operation *user, Value value) {
     if (inStep.contains(value))
       return success();
+    if (FlatSymbolRefAttr accumulator = accumulators.lookup(value)) {
+      inStep.map(value, ReadOp::create(builder, user->getLoc(), value.getType(), accumulator));
+      return success();
+    }
     Operation *op = value.getDefiningOp();
     if (!op || !(isa<ReadOp>(op) || isMemoryEffectFree(op)))
       return user->emitOpError("needs a value that only a micro-batch has; an update may depend on "
@@ -106,23 +114,34 @@ private:
     return success();
   }
 
-  LogicalResult moveUpdate(UpdateOpInterface update) {
-    Location loc = update.getLoc();
-    FlatSymbolRefAttr parameter = update.getVariables().front();
+  FlatSymbolRefAttr accumulatorOf(UpdateOpInterface update) {
+    return symbol((update.getVariables().front().getValue() + ".gradient").str());
+  }
+
+  LogicalResult addAccumulatorOf(UpdateOpInterface update) {
     Value gradient = update->getOperand(0);
-    auto type = cast<RankedTensorType>(gradient.getType());
     FailureOr<FlatSymbolRefAttr> accumulator =
-        addAccumulator(loc, (parameter.getValue() + ".gradient").str(), type);
+        addAccumulator(update.getLoc(), accumulatorOf(update).getValue(),
+                       cast<RankedTensorType>(gradient.getType()));
     if (failed(accumulator))
       return failure();
     builder.setInsertionPointAfterValue(gradient);
-    AccumulateOp::create(builder, loc, *accumulator, gradient);
+    AccumulateOp::create(builder, update.getLoc(), *accumulator, gradient);
+    accumulators.try_emplace(gradient, *accumulator);
+    return success();
+  }
 
+  LogicalResult moveUpdate(UpdateOpInterface update) {
+    Location loc = update.getLoc();
+    FlatSymbolRefAttr parameter = update.getVariables().front();
+    FlatSymbolRefAttr accumulator = accumulatorOf(update);
+    Value gradient = update->getOperand(0);
+    auto type = cast<RankedTensorType>(gradient.getType());
     builder.setInsertionPoint(step.getBody().front().getTerminator());
     for (Value operand : update->getOperands().drop_front())
       if (failed(computeInStep(update, operand)))
         return failure();
-    Value sum = ReadOp::create(builder, loc, type, *accumulator);
+    Value sum = ReadOp::create(builder, loc, type, accumulator);
     // The accumulator is empty after the step: a gradient that is to be dumped is a copy.
     for (Operation *user : llvm::make_early_inc_range(gradient.getUsers()))
       if (auto kept = dyn_cast<GradientOp>(user); kept && kept.getParameterAttr() == parameter) {
@@ -134,7 +153,7 @@ private:
     update->setOperand(0, sum);
     for (OpOperand &operand : update->getOpOperands().drop_front())
       operand.set(inStep.lookup(operand.get()));
-    ClearOp::create(builder, loc, *accumulator, TypeAttr::get(type));
+    ClearOp::create(builder, loc, accumulator, TypeAttr::get(type));
     return success();
   }
 
@@ -212,6 +231,7 @@ private:
   func::FuncOp train, step;
   int64_t microBatches;
   OpBuilder builder;
+  llvm::DenseMap<Value, FlatSymbolRefAttr> accumulators; // of each gradient
   IRMapping inStep;
   SmallVector<Operation *> cloned;
 };

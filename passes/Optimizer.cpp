@@ -9,16 +9,21 @@
 //   %dw = gc.linear_grad_weight %x, %dy
 //   %dx = gc.linear_grad_input %dy, %w      // the last use of @w's value
 //   %g = gc.read @generator
-//   %c = gc.optimizer_coefficients %g mode = adam {...}
+//   %lr = gc.read @learning_rate
+//   %c = gc.optimizer_coefficients %g, %lr mode = adam {...}
 //   gc.adam @w moments @w.exp_avg, @w.exp_avg_sq, %dw, %c {...}
 //   gc.advance @generator
 //   return %loss
+// With clip-norm the coefficients wait for %s = gc.square_sum of every gradient, and the updates
+// for them. With ema each update has an average @w.ema, which @evaluate reads in place of @w.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Optimizer.h"
 #include "passes/ModelFunction.h"
+#include "passes/ParameterGroups.h"
 #include "passes/Passes.h"
 #include "passes/StateVariables.h"
+#include "passes/UpdateForm.h"
 #include "passes/analysis/Dependence.h"
 
 namespace gc {
@@ -35,42 +40,51 @@ namespace {
 class Updates {
 public:
   Updates(ModuleOp module, func::FuncOp train, const OptimizerSettings &settings,
-          bool keepGradients)
+          const ParameterGroups &groups, bool keepGradients)
       : module(module), variables(module), train(train), settings(settings.withDefaults()),
-        keepGradients(keepGradients), builder(module.getContext()) {}
+        groups(groups), keepGradients(keepGradients), builder(module.getContext()),
+        form(updateFormOf(this->settings, builder)) {}
 
   LogicalResult build() {
     SmallVector<GradientOp> gradients(train.getOps<GradientOp>());
     if (gradients.empty())
       return train.emitOpError("has no gradients: run --gc-autodiff first");
-    bool needsCoefficients = !isSgd() || *settings.momentum != 0;
-    if (failed(findGenerator()))
-      return failure();
-    if (needsCoefficients && failed(addCoefficients()))
+    if (failed(checkGroups(gradients)) || failed(findGenerator()) || failed(addSchedule()))
       return failure();
     collectReads();
+    addCoefficients(sumSquares(gradients));
     for (GradientOp gradient : gradients)
       if (failed(update(gradient)))
         return failure();
-    // The coefficients are wanted where the first update is, not before the forward pass.
-    if (coefficients) {
-      coefficients.getDefiningOp()->moveBefore(firstUpdate);
-      coefficients.getDefiningOp()->getOperand(0).getDefiningOp()->moveBefore(
-          coefficients.getDefiningOp());
-    }
-    if (generator && train.getOps<AdvanceOp>().empty()) {
+    // What they need is wanted where the first update is, not before.
+    for (Operation *op : {coefficients->getOperand(0).getDefiningOp(),
+                          coefficients->getOperand(1).getDefiningOp(), coefficients})
+      op->moveBefore(firstUpdate);
+    if (train.getOps<AdvanceOp>().empty()) {
       builder.setInsertionPoint(train.getBody().front().getTerminator());
       AdvanceOp::create(builder, train.getLoc(), symbol(generator.getSymName()), IntegerAttr());
     }
+    evaluateAverages();
     return success();
   }
 
 private:
-  bool isSgd() const { return settings.name == "sgd"; }
   FlatSymbolRefAttr symbol(StringRef name) {
     return FlatSymbolRefAttr::get(module.getContext(), name);
   }
   FloatAttr f32(double value) { return builder.getF32FloatAttr(static_cast<float>(value)); }
+  Value read(StateOp state) {
+    return ReadOp::create(builder, train.getLoc(), state.getType(), symbol(state.getSymName()));
+  }
+
+  LogicalResult checkGroups(ArrayRef<GradientOp> gradients) {
+    std::vector<std::string> names;
+    for (GradientOp gradient : gradients)
+      names.push_back(gradient.getParameter().str());
+    if (std::string wrong = groups.fault(names); !wrong.empty())
+      return module.emitError("optimizer: ") << wrong;
+    return success();
+  }
 
   LogicalResult findGenerator() {
     for (auto state : module.getOps<StateOp>()) {
@@ -80,29 +94,51 @@ private:
         return state.emitOpError("is a second generator: a module counts its steps in one");
       generator = state;
     }
-    return success();
+    if (generator)
+      return success();
+    auto type = RankedTensorType::get({2}, builder.getI64Type());
+    return keep(generator, "generator", StateRole::Generator, type);
   }
 
-  LogicalResult addCoefficients() {
-    if (!generator) {
-      auto type = RankedTensorType::get({2}, builder.getI64Type());
-      FailureOr<StateOp> state =
-          variables.add(train.getLoc(), "generator", StateRole::Generator, type);
-      if (failed(state))
-        return failure();
-      generator = *state;
+  // Until somebody sets another one, the learning rate of every step is that of the settings.
+  LogicalResult addSchedule() {
+    auto type = RankedTensorType::get({kScheduledSteps}, builder.getF32Type());
+    return keep(schedule, "learning_rate", StateRole::Schedule, type, settings.lr);
+  }
+
+  LogicalResult keep(StateOp &target, StringRef name, StateRole role, RankedTensorType type,
+                     double value = 0) {
+    FailureOr<StateOp> state = variables.add(train.getLoc(), name, role, type, value);
+    if (succeeded(state))
+      target = *state;
+    return state;
+  }
+
+  // Of all gradients, each taken up when it is finished; null where nobody asks.
+  Value sumSquares(ArrayRef<GradientOp> gradients) {
+    Value sum;
+    for (GradientOp gradient : gradients) {
+      if (!settings.clipNorm)
+        return {};
+      builder.setInsertionPointAfter(gradient);
+      auto type = RankedTensorType::get({2}, builder.getF32Type());
+      sum = SquareSumOp::create(builder, gradient.getLoc(), type, gradient.getGradient(), sum);
     }
-    builder.setInsertionPointToStart(&train.getBody().front());
-    Value read = ReadOp::create(builder, train.getLoc(), generator.getType(),
-                                symbol(generator.getSymName()));
-    bool sgd = isSgd();
+    return sum;
+  }
+
+  // After the squares, which are there at the end; moved to the first update later.
+  void addCoefficients(Value squares) {
+    Block &body = train.getBody().front();
+    if (squares)
+      builder.setInsertionPoint(body.getTerminator());
+    else
+      builder.setInsertionPointToStart(&body);
+    Value counter = read(generator), rates = read(schedule);
     coefficients = CoefficientsOp::create(
-        builder, train.getLoc(), RankedTensorType::get({2}, builder.getF32Type()), read,
-        CoefficientsModeAttr::get(module.getContext(),
-                                  sgd ? CoefficientsMode::Momentum : CoefficientsMode::Adam),
-        f32(settings.lr), f32(sgd ? *settings.momentum : *settings.beta1),
-        f32(sgd ? *settings.dampening : *settings.beta2));
-    return success();
+        builder, train.getLoc(), RankedTensorType::get({kCoefficients}, builder.getF32Type()),
+        counter, rates, squares, CoefficientsModeAttr::get(module.getContext(), form.mode),
+        f32(form.beta1), f32(form.beta2), squares ? f32(*settings.clipNorm) : FloatAttr());
   }
 
   void collectReads() {
@@ -111,7 +147,7 @@ private:
   }
 
   // A read is the variable itself, so the update comes after the last op that reads it, also
-  // through views.
+  // through views; and after the coefficients, where those wait for all gradients.
   FailureOr<Operation *> lastUse(GradientOp gradient) {
     Operation *last = gradient;
     SmallVector<Value> values = reads.lookup(gradient.getParameterAttr().getAttr());
@@ -127,7 +163,7 @@ private:
           values.append(user->result_begin(), user->result_end());
       }
     }
-    return last;
+    return settings.clipNorm ? train.getBody().front().getTerminator()->getPrevNode() : last;
   }
 
   LogicalResult update(GradientOp gradient) {
@@ -137,43 +173,30 @@ private:
     auto parameter = variables.parameter(gradient.getParameterAttr().getAttr());
     auto type = cast<RankedTensorType>(gradient.getGradient().getType());
     std::string name = parameter.getSymName().str();
-    auto state = [&](StringRef suffix) -> FailureOr<FlatSymbolRefAttr> {
-      FailureOr<StateOp> op =
+    OperationState op(gradient.getLoc(), form.op);
+    op.addOperands({gradient.getGradient(), coefficients->getResult(0)});
+    op.addAttribute("parameter", gradient.getParameterAttr());
+    auto addState = [&](StringRef attribute, StringRef suffix) -> LogicalResult {
+      FailureOr<StateOp> state =
           variables.add(parameter.getLoc(), name + suffix, StateRole::Optimizer, type);
-      if (failed(op))
-        return failure();
-      return symbol(op->getSymName());
+      if (succeeded(state))
+        op.addAttribute(attribute, symbol(state->getSymName()));
+      return state;
     };
-    Operation *update;
-    if (isSgd()) {
-      FlatSymbolRefAttr velocity;
-      if (coefficients) {
-        FailureOr<FlatSymbolRefAttr> added = state(".velocity");
-        if (failed(added))
-          return failure();
-        velocity = *added;
-      }
-      builder.setInsertionPointAfter(*last);
-      update = SgdOp::create(builder, gradient.getLoc(), gradient.getParameterAttr(), velocity,
-                             gradient.getGradient(), coefficients, f32(settings.lr),
-                             f32(*settings.momentum), f32(*settings.dampening),
-                             f32(*settings.weightDecay), builder.getBoolAttr(settings.nesterov));
-    } else {
-      FailureOr<FlatSymbolRefAttr> first = state(".exp_avg");
-      if (failed(first))
+    for (const UpdateForm::State &state : form.states)
+      if (failed(addState(state.attribute, state.suffix)))
         return failure();
-      FailureOr<FlatSymbolRefAttr> second = state(".exp_avg_sq");
-      if (failed(second))
-        return failure();
-      builder.setInsertionPointAfter(*last);
-      auto create = [&](auto op) -> Operation * {
-        return decltype(op)::create(builder, gradient.getLoc(), gradient.getParameterAttr(), *first,
-                                    *second, gradient.getGradient(), coefficients, f32(settings.lr),
-                                    f32(*settings.beta1), f32(*settings.beta2),
-                                    f32(*settings.epsilon), f32(*settings.weightDecay));
-      };
-      update = settings.name == "adam" ? create(AdamOp()) : create(AdamWOp());
-    }
+    if (settings.ema && failed(addState("average", kAverageSuffix)))
+      return failure();
+    op.addAttributes(form.numbers);
+    op.addAttribute("weight_decay", f32(groups.decays(name) ? *settings.weightDecay : 0));
+    op.addAttribute("lr_scale", f32(groups.lrScale(name)));
+    if (settings.clipValue)
+      op.addAttribute("clip_value", f32(*settings.clipValue));
+    if (settings.ema)
+      op.addAttribute("average_decay", f32(*settings.ema));
+    builder.setInsertionPointAfter(*last);
+    Operation *update = builder.create(op);
     if (!firstUpdate || update->isBeforeInBlock(firstUpdate))
       firstUpdate = update;
     if (!keepGradients)
@@ -181,24 +204,44 @@ private:
     return success();
   }
 
+  // Parameters without an update have no average and are read themselves.
+  void evaluateAverages() {
+    for (auto function : module.getOps<func::FuncOp>()) {
+      auto list = function->getAttrOfType<StringAttr>(kListAttr);
+      if (!settings.ema || !list || list.getValue() != kEvaluateList)
+        continue;
+      SymbolTable symbols(module);
+      for (auto read : function.getOps<ReadOp>()) {
+        std::string average = (read.getVariable() + kAverageSuffix).str();
+        if (isa<ParameterOp>(symbols.lookup(read.getVariable())) && symbols.lookup(average))
+          read.setVariable(average);
+      }
+    }
+  }
+
+  static constexpr StringLiteral kAverageSuffix = ".ema";
+
   ModuleOp module;
   StateVariables variables;
   func::FuncOp train;
   OptimizerSettings settings; // all that this optimizer has
+  const ParameterGroups &groups;
   bool keepGradients;
   OpBuilder builder;
-  StateOp generator;
-  Value coefficients;
-  Operation *firstUpdate = nullptr;
+  UpdateForm form;
+  StateOp generator, schedule;
+  Operation *coefficients = nullptr, *firstUpdate = nullptr;
   DenseMap<StringAttr, SmallVector<Value>> reads;
 };
 
 struct OptimizerPass : impl::OptimizerPassBase<OptimizerPass> {
   using OptimizerPassBase::OptimizerPassBase;
   // For settingsOf.
-  using OptimizerPassBase::beta1, OptimizerPassBase::beta2, OptimizerPassBase::dampening,
-      OptimizerPassBase::epsilon, OptimizerPassBase::lr, OptimizerPassBase::momentum,
-      OptimizerPassBase::nesterov, OptimizerPassBase::weightDecay;
+  using OptimizerPassBase::beta1, OptimizerPassBase::beta2, OptimizerPassBase::clipNorm,
+      OptimizerPassBase::clipValue, OptimizerPassBase::dampening, OptimizerPassBase::ema,
+      OptimizerPassBase::epsilon, OptimizerPassBase::lr, OptimizerPassBase::lrScale,
+      OptimizerPassBase::momentum, OptimizerPassBase::nesterov, OptimizerPassBase::noDecay,
+      OptimizerPassBase::weightDecay;
   void runOnOperation() override {
     if (failed(addOptimizer(getOperation(), settingsOf(kind, *this), keepGradients)))
       signalPassFailure();
@@ -219,6 +262,11 @@ std::unique_ptr<Pass> createOptimizerPass(const OptimizerSettings &settings, boo
   options.beta1 = settings.beta1;
   options.beta2 = settings.beta2;
   options.epsilon = settings.epsilon;
+  options.clipNorm = settings.clipNorm;
+  options.clipValue = settings.clipValue;
+  options.noDecay = settings.noDecay;
+  options.lrScale = settings.lrScale;
+  options.ema = settings.ema;
   options.keepGradients = keepGradients;
   return createOptimizerPass(options);
 }
@@ -227,10 +275,14 @@ LogicalResult addOptimizer(ModuleOp module, const OptimizerSettings &settings, b
   std::string wrong = settings.check(/*prefix=*/"", /*nameOption=*/"kind");
   if (!wrong.empty())
     return module.emitError("optimizer: ") << wrong;
+  llvm::Expected<ParameterGroups> groups =
+      ParameterGroups::parse(settings.noDecay, settings.lrScale);
+  if (!groups)
+    return module.emitError("optimizer: ") << llvm::toString(groups.takeError());
   FailureOr<func::FuncOp> train = findList(module, kMicroBatchList, "--gc-autodiff");
   if (failed(train))
     return failure();
-  return Updates(module, *train, settings, keepGradients).build();
+  return Updates(module, *train, settings, *groups, keepGradients).build();
 }
 
 } // namespace gc

@@ -8,6 +8,10 @@
 
 namespace gc {
 
+/// Learning rates that are set ahead: elements of the state with the role `schedule`. The step t
+/// has element t modulo this.
+constexpr int64_t kScheduledSteps = 256;
+
 /// With `keepGradients`, `gc.gradient` stays beside the update, so that gradients can be dumped.
 std::unique_ptr<mlir::Pass> createOptimizerPass(const OptimizerSettings &settings,
                                                 bool keepGradients);
@@ -25,11 +29,17 @@ OptimizerSettings settingsOf(const std::string &name, const Options &options) {
   settings.beta1 = options.beta1.value;
   settings.beta2 = options.beta2.value;
   settings.epsilon = options.epsilon.value;
+  settings.clipNorm = options.clipNorm.value;
+  settings.clipValue = options.clipValue.value;
+  settings.noDecay = options.noDecay;
+  settings.lrScale = options.lrScale;
+  settings.ema = options.ema.value;
   return settings;
 }
 
-/// Replaces each `gc.gradient` of @train by an update and adds the state that it needs. On failure
-/// an error is at the op or module that is to blame.
+/// Replaces each `gc.gradient` of @train by an update and adds the state that it needs; where
+/// weights are averaged, @evaluate uses the averages. On failure an error is at the op or module
+/// that is to blame.
 llvm::LogicalResult addOptimizer(mlir::ModuleOp module, const OptimizerSettings &settings,
                                  bool keepGradients = false);
 

@@ -24,7 +24,8 @@ std::string OptimizerSettings::check(std::string_view prefix, std::string_view n
                  {"weight-decay", weightDecay, true, HUGE_VAL},
                  {"beta1", beta1, adam, 1},
                  {"beta2", beta2, adam, 1},
-                 {"epsilon", epsilon, adam, HUGE_VAL}};
+                 {"epsilon", epsilon, adam, HUGE_VAL},
+                 {"ema", ema, true, 1}};
   for (const auto &number : numbers) {
     if (!number.value)
       continue;
@@ -38,7 +39,17 @@ std::string OptimizerSettings::check(std::string_view prefix, std::string_view n
       continue;
     return text.str();
   }
-  if (nesterov && !sgd)
+  for (auto [setting, value] : {std::pair("clip-norm", clipNorm), {"clip-value", clipValue}})
+    if (value && !(*value > 0 && *value < HUGE_VAL)) {
+      text << own(setting) << '=' << *value << ": expected a number above 0";
+      return text.str();
+    }
+  if (clipNorm && clipValue)
+    text << own("clip-norm") << " and " << own("clip-value")
+         << " exclude each other: gradients are clipped in one way";
+  else if (!noDecay.empty() && *withDefaults().weightDecay == 0)
+    text << own("no-decay") << " has no effect without a " << own("weight-decay") << " above 0";
+  else if (nesterov && !sgd)
     text << own("nesterov") << " has no effect with " << own(nameOption) << '=' << name
          << ": it is a setting of SGD";
   else if (dampening && !nesterov && momentum.value_or(0) == 0)

@@ -24,6 +24,11 @@ struct OptimizerSettings {
   std::optional<double> beta1;       // adam, adamw: 0.9
   std::optional<double> beta2;       // adam, adamw: 0.999
   std::optional<double> epsilon;     // adam, adamw: 1e-8
+  std::optional<double> clipNorm;    // most that the norm of all gradients together may be
+  std::optional<double> clipValue;   // most that an element of a gradient may be
+  std::string noDecay;               // patterns of parameters without weight decay
+  std::string lrScale;               // PATTERN=FACTOR,...: of the learning rate
+  std::optional<double> ema;         // what a step keeps of the moving average of the weights
 
   /// Why these settings make no optimizer, or which of them would be ignored; empty if all is well.
   /// The text names settings as the user wrote them: `prefix` is "--" on command lines, and

@@ -184,12 +184,18 @@ def OptimizerPass : Pass<"gc-optimizer", "::mlir::ModuleOp"> {
   let summary = "turns gradients into updates of the parameters";
   let description = [{
     Replaces each `gc.gradient` of @train by the optimizer's update, after the last use of the
-    parameter's value; adds the optimizer's state variables, the step count and `gc.advance`.
+    parameter's value; adds the optimizer's state variables, the step count and `gc.advance`, and the
+    schedule `learning_rate`, whose elements are `lr` until the runtime sets others. With `clip-norm` updates
+    wait for the norm of all gradients; with `ema` each keeps an average `<parameter>.ema`, which @evaluate
+    then reads.
 
     ```mlir
     gc.gradient @w, %dw : tensor<10x32xf32>
-    // becomes, with kind=sgd lr=0.1
-    gc.sgd @w, %dw {lr = 0.1 : f32} : (tensor<10x32xf32>) -> ()
+    // becomes, with kind=sgd
+    %g = gc.read @generator : tensor<2xi64>
+    %lr = gc.read @learning_rate : tensor<256xf32>
+    %c = gc.optimizer_coefficients %g, %lr mode = plain : (tensor<2xi64>, tensor<256xf32>) -> tensor<4xf32>
+    gc.sgd @w, %dw, %c : (tensor<10x32xf32>, tensor<4xf32>) -> ()
     ```
 
     Requires: `--gc-autodiff`. Guarantees: every parameter with a gradient is updated once, after all its
@@ -206,6 +212,13 @@ def OptimizerPass : Pass<"gc-optimizer", "::mlir::ModuleOp"> {
     NumberOption<"beta1", "beta1", "double", "adam, adamw: decay of the first moment (0.9)">,
     NumberOption<"beta2", "beta2", "double", "adam, adamw: decay of the second moment (0.999)">,
     NumberOption<"epsilon", "epsilon", "double", "adam, adamw: added to the denominator (1e-8)">,
+    NumberOption<"clipNorm", "clip-norm", "double", "most that the norm of all gradients may be">,
+    NumberOption<"clipValue", "clip-value", "double", "most that an element of a gradient may be">,
+    Option<"noDecay", "no-decay", "std::string", "\"\"",
+           "patterns of parameters without weight decay, separated by commas">,
+    Option<"lrScale", "lr-scale", "std::string", "\"\"",
+           "PATTERN=FACTOR, separated by commas: parameters with a multiple of the learning rate">,
+    NumberOption<"ema", "ema", "double", "decay of a moving average of the weights">,
     Option<"keepGradients", "keep-gradients", "bool", "false",
            "keep gc.gradient beside the update, so that gradients can be dumped">
   ];
@@ -223,12 +236,12 @@ def AccumulatePass : Pass<"gc-accumulate", "::mlir::ModuleOp"> {
     index of the micro-batch in the state `micro_batch`.
 
     ```mlir
-    gc.sgd @w, %dw {lr = 0.1 : f32} : (tensor<10x32xf32>) -> ()
+    gc.sgd @w, %dw, %c : (tensor<10x32xf32>, tensor<4xf32>) -> ()
     // becomes
     gc.accumulate @w.gradient, %dw : tensor<10x32xf32>
     // and in @step
     %sum = gc.read @w.gradient : tensor<10x32xf32>
-    gc.sgd @w, %sum {lr = 0.1 : f32} : (tensor<10x32xf32>) -> ()
+    gc.sgd @w, %sum, %c : (tensor<10x32xf32>, tensor<4xf32>) -> ()
     gc.clear @w.gradient : tensor<10x32xf32>
     ```
 

@@ -73,24 +73,62 @@ static Expr power(KernelBuilder &k, double base, Expr exponent) {
   return last[0];
 }
 
+SmallVector<BufferUse> coefficientsUses(CoefficientsOp op, const OpUses &buffers) {
+  SmallVector<BufferUse> uses;
+  for (unsigned i = 0; i < op->getNumOperands(); ++i)
+    uses.push_back(buffers.operand(i));
+  uses.push_back(buffers.result(0));
+  return uses;
+}
+
+// The sum of the two numbers of a sum of squares, in f64.
+static Expr loadSquareSum(KernelBuilder &k, Value squares) {
+  return k.toDouble(k.load(squares, {k.index(0)})) + k.toDouble(k.load(squares, {k.index(1)}));
+}
+
+// min(1, most / (norm + 1e-6)); NaN where the norm is one.
+static Expr clipScale(KernelBuilder &k, double most, Value squares) {
+  Expr norm = k.sqrt(loadSquareSum(k, squares));
+  Expr scale = k.f64(most) / (norm + k.f64(1e-6));
+  return k.toSingle(k.select(scale > k.f64(1), k.f64(1), scale));
+}
+
 // adam: (lr / (1 - beta1^t), 1 / sqrt(1 - beta2^t)) with t = step + 1;
-// momentum: (beta1, 1 - dampening), and (0, 1) in the first step.
-void addCoefficients(KernelBuilder &k, CoefficientsOp op, Value seedAndStep, Value result) {
-  double lr = op.getLr().convertToFloat(), beta1 = op.getBeta1().convertToFloat();
-  double beta2 = op.getBeta2().convertToFloat();
-  Expr step = k.load(seedAndStep, {k.index(1)});
-  Expr first, second;
+// momentum: (beta1, 1 - dampening), and (0, 1) in the first step; plain: (0, 1).
+void addCoefficients(KernelBuilder &k, CoefficientsOp op, ArrayRef<Value> buffers) {
+  double beta1 = op.getBeta1().convertToFloat(), beta2 = op.getBeta2().convertToFloat();
+  Expr step = k.load(buffers[0], {k.index(1)});
+  Expr lr = k.load(buffers[1], {k.toIndex(step % elementCount(op.getSchedule().getType()))});
+  Expr scale = k.f32(1), first = k.f32(0), second = k.f32(1);
+  if (op.getSquares())
+    scale = clipScale(k, op.getClipNorm()->convertToFloat(), buffers[2]);
   if (op.getMode() == CoefficientsMode::Adam) {
     Expr t = step + 1;
-    first = k.toSingle(k.f64(lr) / (k.f64(1) - power(k, beta1, t)));
+    first = k.toSingle(k.toDouble(lr) / (k.f64(1) - power(k, beta1, t)));
     second = k.toSingle(k.f64(1) / k.sqrt(k.f64(1) - power(k, beta2, t)));
-  } else {
+  } else if (op.getMode() == CoefficientsMode::Momentum) {
     Expr isFirst = step == k.i64(0);
     first = k.select(isFirst, k.f32(0), k.f32(beta1));
     second = k.select(isFirst, k.f32(1), k.f32(1 - beta2));
   }
-  k.store(first, result, {k.index(0)});
-  k.store(second, result, {k.index(1)});
+  const Expr numbers[kCoefficients] = {lr, scale, first, second};
+  for (int64_t i = 0; i < kCoefficients; ++i)
+    k.store(numbers[i], buffers.back(), {k.index(i)});
+}
+
+SmallVector<BufferUse> squareSumUses(SquareSumOp op, const OpUses &buffers) {
+  SmallVector<BufferUse> uses{buffers.result(0)};
+  if (op.getBefore())
+    uses.push_back(buffers.operand(1));
+  return uses;
+}
+
+void finishSquareSum(KernelBuilder &k, Expr squares, ArrayRef<Value> buffers) {
+  Expr sum = buffers.size() > 1 ? loadSquareSum(k, buffers[1]) + squares : squares;
+  Expr nearest = k.toSingle(sum), missing = k.toSingle(sum - k.toDouble(nearest));
+  Expr isFinite = nearest - nearest == k.f32(0);
+  k.store(nearest, buffers[0], {k.index(0)});
+  k.store(k.select(isFinite, missing, k.f32(0)), buffers[0], {k.index(1)});
 }
 
 Expr isSample(KernelBuilder &k, Expr label, int64_t classes) {

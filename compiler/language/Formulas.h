@@ -29,8 +29,15 @@ void addRunningStats(KernelBuilder &k, RunningStatsOp op, llvm::ArrayRef<mlir::V
 BufferUse advanceUse(AdvanceOp op, const OpUses &buffers);
 void addAdvance(KernelBuilder &k, AdvanceOp op, mlir::Value variable);
 
-/// Writes the optimizer's coefficients of a step, given (seed, step).
-void addCoefficients(KernelBuilder &k, CoefficientsOp op, mlir::Value step, mlir::Value result);
+/// The buffers of gc.optimizer_coefficients: its operands, then its result; and the code that
+/// writes it.
+llvm::SmallVector<BufferUse> coefficientsUses(CoefficientsOp op, const OpUses &buffers);
+void addCoefficients(KernelBuilder &k, CoefficientsOp op, llvm::ArrayRef<mlir::Value> buffers);
+
+/// The buffers that finish a sum of squares: the result, and what it is added to if there is that;
+/// and the code, given the sum of the op's own squares in f64.
+llvm::SmallVector<BufferUse> squareSumUses(SquareSumOp op, const OpUses &buffers);
+void finishSquareSum(KernelBuilder &k, Expr squares, llvm::ArrayRef<mlir::Value> buffers);
 
 /// Whether a label names a class: padding has a negative label.
 Expr isSample(KernelBuilder &k, Expr label, int64_t classes);

@@ -33,9 +33,10 @@ struct Formula {
   mlir::Value neg(mlir::Value x) const { return mlir::arith::NegFOp::create(b, loc, x); }
   mlir::Value exp(mlir::Value x) const { return mlir::math::ExpOp::create(b, loc, x); }
   mlir::Value erf(mlir::Value x) const { return mlir::math::ErfOp::create(b, loc, x); }
-  mlir::Value positive(mlir::Value x) const {
-    return mlir::arith::CmpFOp::create(b, loc, mlir::arith::CmpFPredicate::OGT, x, constant(0));
+  mlir::Value greater(mlir::Value x, mlir::Value y) const {
+    return mlir::arith::CmpFOp::create(b, loc, mlir::arith::CmpFPredicate::OGT, x, y);
   }
+  mlir::Value positive(mlir::Value x) const { return greater(x, constant(0)); }
   mlir::Value select(mlir::Value c, mlir::Value x, mlir::Value y) const {
     return mlir::arith::SelectOp::create(b, loc, c, x, y);
   }

@@ -24,94 +24,170 @@ void ClearOp::emitUpdate(OpBuilder &b, Location loc, ValueRange, ValueRange vari
   results.push_back(Formula{b, loc, variables[0].getType()}.constant(0));
 }
 
-SmallVector<FlatSymbolRefAttr> SgdOp::getVariables() {
-  SmallVector<FlatSymbolRefAttr> variables{getParameterAttr()};
-  if (getVelocityAttr())
-    variables.push_back(getVelocityAttr());
+//===----------------------------------------------------------------------===//
+// Optimizers
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+// What every optimizer's update begins and ends with. A number that does nothing writes no code.
+class OptimizerStep {
+  OptimizerOpInterface op;
+  ValueRange variables;
+
+public:
+  // operands = gradient, then the coefficients (lr, s, a, b); variables = the parameter, the op's
+  // states, and the average if there is one.
+  OptimizerStep(OptimizerOpInterface op, OpBuilder &b, Location loc, ValueRange operands,
+                ValueRange variables)
+      : op(op), variables(variables), f(b, loc, variables[0].getType()), p(variables[0]),
+        g(f.mul(operands[0], operands[2])), lr(scaled(operands[1])), a(operands[3]),
+        b(operands[4]) {
+    if (std::optional<APFloat> limit = op.getClipValue())
+      g = cut(g, limit->convertToFloat());
+  }
+
+  // By the group that the parameter is in.
+  Value scaled(Value rate) {
+    float scale = op.getLrScale().convertToFloat();
+    return scale == 1 ? rate : f.mul(f.constant(scale), rate);
+  }
+  // What pulls the parameter to 0: as a part of the gradient, or, in decayed(), by itself.
+  Value withDecay(Value gradient) {
+    float decay = op.getWeightDecay().convertToFloat();
+    return decay == 0 ? gradient : f.add(gradient, f.mul(f.constant(decay), p));
+  }
+  Value decayed() {
+    float decay = op.getWeightDecay().convertToFloat();
+    return decay == 0 ? p : f.mul(p, f.sub(f.constant(1), f.mul(lr, f.constant(decay))));
+  }
+  void finish(Value parameter, ArrayRef<Value> states, SmallVectorImpl<Value> &results) {
+    results.push_back(parameter);
+    results.append(states.begin(), states.end());
+    if (!op.getAverageAttr())
+      return;
+    float decay = op.getAverageDecay().convertToFloat();
+    results.push_back(
+        f.add(f.mul(f.constant(decay), variables.back()), f.mul(f.constant(1 - decay), parameter)));
+  }
+
+  Formula f;
+  Value p, g, lr, a, b;
+
+private:
+  // A NaN stays one.
+  Value cut(Value x, float limit) const {
+    x = f.select(f.greater(x, f.constant(limit)), f.constant(limit), x);
+    return f.select(f.greater(f.constant(-limit), x), f.constant(-limit), x);
+  }
+};
+
+SmallVector<FlatSymbolRefAttr> optimizerVariables(OptimizerOpInterface op,
+                                                  std::initializer_list<FlatSymbolRefAttr> states) {
+  SmallVector<FlatSymbolRefAttr> variables{op.getParameterAttr()};
+  for (FlatSymbolRefAttr variable : states)
+    if (variable)
+      variables.push_back(variable);
+  if (FlatSymbolRefAttr average = op.getAverageAttr())
+    variables.push_back(average);
   return variables;
 }
 
-// coefficients = (momentum, 1 - dampening), or (0, 1) in the first step.
-void SgdOp::emitUpdate(OpBuilder &b, Location loc, ValueRange operands, ValueRange variables,
-                       SmallVectorImpl<Value> &results) {
-  Formula f{b, loc, variables[0].getType()};
-  Value p = variables[0], g = operands[0];
-  if (float decay = getWeightDecay().convertToFloat())
-    g = f.add(g, f.mul(f.constant(decay), p));
-  Value direction = g, v;
-  if (getVelocityAttr()) {
-    v = f.add(f.mul(operands[1], variables[1]), f.mul(operands[2], g));
-    direction = getNesterov() ? f.add(g, f.mul(f.constant(getMomentum().convertToFloat()), v)) : v;
-  }
-  results.push_back(f.sub(p, f.mul(f.constant(getLr().convertToFloat()), direction)));
-  if (v)
-    results.push_back(v);
+LogicalResult verifyOptimizer(OptimizerOpInterface op) {
+  int64_t count = tensorType(op.getCoefficients()).getDimSize(0);
+  if (count != kCoefficients)
+    return op->emitOpError() << "takes " << kCoefficients << " coefficients, got " << count;
+  if (!op.getAverageAttr() && !op.getAverageDecay().isZero())
+    return op->emitOpError("has an average_decay, but no average");
+  return success();
 }
 
-// Both optimizers take two, from gc.optimizer_coefficients.
-template <typename Update> static LogicalResult verifyCoefficients(Update op) {
-  int64_t count = tensorType(op.getCoefficients()).getDimSize(0);
-  if (count != 2)
-    return op.emitOpError() << "takes 2 coefficients, got " << count;
-  return success();
+} // namespace
+
+SmallVector<FlatSymbolRefAttr> SgdOp::getVariables() {
+  return optimizerVariables(*this, {getVelocityAttr()});
+}
+
+// (a, b) = (momentum, 1 - dampening), or (0, 1) in the first step.
+void SgdOp::emitUpdate(OpBuilder &b, Location loc, ValueRange operands, ValueRange variables,
+                       SmallVectorImpl<Value> &results) {
+  OptimizerStep step(*this, b, loc, operands, variables);
+  const Formula &f = step.f;
+  Value g = step.withDecay(step.g), direction = g;
+  SmallVector<Value> states;
+  if (getVelocityAttr()) {
+    Value v = f.add(f.mul(step.a, variables[1]), f.mul(step.b, g));
+    direction = getNesterov() ? f.add(g, f.mul(f.constant(getMomentum().convertToFloat()), v)) : v;
+    states.push_back(v);
+  }
+  step.finish(f.sub(step.p, f.mul(step.lr, direction)), states, results);
 }
 
 LogicalResult SgdOp::verify() {
   bool momentum = getMomentum().convertToFloat() != 0;
-  if (momentum != getVelocityAttr().operator bool() || momentum != bool(getCoefficients()))
-    return emitOpError("velocity and coefficients are there exactly when momentum is not zero");
+  if (momentum != getVelocityAttr().operator bool())
+    return emitOpError("velocity is there exactly when momentum is not zero");
   if (getNesterov() && !momentum)
     return emitOpError("nesterov needs momentum");
-  return momentum ? verifyCoefficients(*this) : success();
+  return verifyOptimizer(*this);
 }
 
-template <typename Adam> static SmallVector<FlatSymbolRefAttr> adamVariables(Adam op) {
-  return {op.getParameterAttr(), op.getFirstMomentAttr(), op.getSecondMomentAttr()};
-}
-
-// operands = gradient, then the coefficients lr / c1 and 1 / sqrt(c2).
+// (a, b) = (lr / c1, 1 / sqrt(c2)).
 template <typename Adam>
-static void emitAdam(Adam op, const Formula &f, Value p, Value g, ValueRange operands,
-                     ValueRange variables, SmallVectorImpl<Value> &results) {
+static void emitAdam(Adam op, OptimizerStep &step, Value p, Value g, ValueRange variables,
+                     SmallVectorImpl<Value> &results) {
+  const Formula &f = step.f;
   float beta1 = op.getBeta1().convertToFloat(), beta2 = op.getBeta2().convertToFloat();
   Value m = variables[1], v = variables[2];
   m = f.add(m, f.mul(f.constant(1 - beta1), f.sub(g, m)));
   v = f.add(f.mul(f.constant(beta2), v), f.mul(f.mul(f.constant(1 - beta2), g), g));
-  Value denominator =
-      f.add(f.mul(f.sqrt(v), operands[2]), f.constant(op.getEpsilon().convertToFloat()));
-  results.append({f.sub(p, f.mul(operands[1], f.div(m, denominator))), m, v});
+  Value denominator = f.add(f.mul(f.sqrt(v), step.b), f.constant(op.getEpsilon().convertToFloat()));
+  step.finish(f.sub(p, f.mul(step.scaled(step.a), f.div(m, denominator))), {m, v}, results);
 }
 
-SmallVector<FlatSymbolRefAttr> AdamOp::getVariables() { return adamVariables(*this); }
-LogicalResult AdamOp::verify() { return verifyCoefficients(*this); }
+SmallVector<FlatSymbolRefAttr> AdamOp::getVariables() {
+  return optimizerVariables(*this, {getFirstMomentAttr(), getSecondMomentAttr()});
+}
+LogicalResult AdamOp::verify() { return verifyOptimizer(*this); }
 void AdamOp::emitUpdate(OpBuilder &b, Location loc, ValueRange operands, ValueRange variables,
                         SmallVectorImpl<Value> &results) {
-  Formula f{b, loc, variables[0].getType()};
-  Value g = operands[0];
-  if (float decay = getWeightDecay().convertToFloat())
-    g = f.add(g, f.mul(f.constant(decay), variables[0]));
-  emitAdam(*this, f, variables[0], g, operands, variables, results);
+  OptimizerStep step(*this, b, loc, operands, variables);
+  emitAdam(*this, step, step.p, step.withDecay(step.g), variables, results);
 }
 
-SmallVector<FlatSymbolRefAttr> AdamWOp::getVariables() { return adamVariables(*this); }
-LogicalResult AdamWOp::verify() { return verifyCoefficients(*this); }
+SmallVector<FlatSymbolRefAttr> AdamWOp::getVariables() {
+  return optimizerVariables(*this, {getFirstMomentAttr(), getSecondMomentAttr()});
+}
+LogicalResult AdamWOp::verify() { return verifyOptimizer(*this); }
 void AdamWOp::emitUpdate(OpBuilder &b, Location loc, ValueRange operands, ValueRange variables,
                          SmallVectorImpl<Value> &results) {
-  Formula f{b, loc, variables[0].getType()};
-  Value p = variables[0];
-  if (float decay = getWeightDecay().convertToFloat())
-    p = f.mul(p, f.constant(1 - getLr().convertToFloat() * decay));
-  emitAdam(*this, f, p, operands[0], operands, variables, results);
+  OptimizerStep step(*this, b, loc, operands, variables);
+  emitAdam(*this, step, step.decayed(), step.g, variables, results);
+}
+
+LogicalResult SquareSumOp::inferReturnTypes(MLIRContext *context, std::optional<Location>, Adaptor,
+                                            SmallVectorImpl<Type> &types) {
+  types.push_back(RankedTensorType::get({2}, Float32Type::get(context)));
+  return success();
+}
+LogicalResult SquareSumOp::verify() {
+  if (getBefore() && tensorType(getBefore()).getDimSize(0) != 2)
+    return emitOpError("adds to the result of another gc.square_sum, which are 2 numbers");
+  return success();
 }
 
 LogicalResult CoefficientsOp::inferReturnTypes(MLIRContext *context, std::optional<Location>,
                                                Adaptor, SmallVectorImpl<Type> &types) {
-  types.push_back(RankedTensorType::get({2}, Float32Type::get(context)));
+  types.push_back(RankedTensorType::get({kCoefficients}, Float32Type::get(context)));
   return success();
 }
 LogicalResult CoefficientsOp::verify() {
   if (tensorType(getGenerator()).getDimSize(0) != 2)
     return emitOpError("generator must hold (seed, step)");
+  if (getSquares() && tensorType(getSquares()).getDimSize(0) != 2)
+    return emitOpError("squares are the 2 numbers of a gc.square_sum");
+  if (bool(getSquares()) != getClipNorm().has_value())
+    return emitOpError("squares are there exactly when clip_norm is");
   return success();
 }
 

@@ -65,6 +65,10 @@ LogicalResult StateOp::verify() {
                          << type;
   if (counts && (getRole() == StateRole::RunningStatistic || getRole() == StateRole::Optimizer))
     return emitOpError() << "of a model or optimizer must have f32 elements, got " << type;
+  if (getRole() == StateRole::Schedule &&
+      (counts || type.getRank() != 1 || type.getNumElements() < 2))
+    return emitOpError() << "holds learning rates: expected tensor<Nxf32> with N from 2 on, got "
+                         << type;
   return success();
 }
 

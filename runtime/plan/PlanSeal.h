@@ -23,7 +23,7 @@
 namespace gc::runtime {
 
 /// The version that this runtime reads and this compiler writes.
-constexpr uint32_t kPlanVersion = 4;
+constexpr uint32_t kPlanVersion = 5;
 constexpr size_t kPlanHeaderBytes = 24;
 
 /// Whether these are the bytes of a plan, of any version and perhaps damaged, rather than text.

@@ -162,6 +162,16 @@ bool PlanChecker::checkVariable(const Variable &v) {
   if (v.gradient_buffer() >= 0 && (elements(buffer(v.gradient_buffer()).shape()) != inside ||
                                    buffer(v.gradient_buffer()).dtype() != b.dtype()))
     return fail(where + " has a gradient of another shape or dtype");
+  if (v.average() == -1)
+    return true;
+  if (v.average() < 0 || static_cast<size_t>(v.average()) >= count(plan.variables()))
+    return fail(where + " names variable " + std::to_string(v.average()) + " of " +
+                std::to_string(count(plan.variables())) + " as its average");
+  const Variable &average = *plan.variables()->Get(static_cast<uint32_t>(v.average()));
+  if (average.buffer() >= buffers || buffer(average.buffer()).dtype() != b.dtype() ||
+      elements(buffer(average.buffer()).shape()) != inside ||
+      average.role() != VariableRole_OptimizerState)
+    return fail(where + " has an average of another shape, dtype or role");
   return true;
 }
 
@@ -213,6 +223,14 @@ bool PlanChecker::checkContracts() {
     const Buffer &b = buffer(plan.variables()->Get(static_cast<uint32_t>(scale))->buffer());
     if (b.dtype() != DType_F32 || b.bytes() < 4)
       return fail("the window's scale is not one f32");
+  }
+  if (int32_t rates = plan.learning_rate(); rates != -1) {
+    if (rates < 0 || static_cast<size_t>(rates) >= count(plan.variables()))
+      return fail("the learning rates are variable " + std::to_string(rates) + " of " +
+                  std::to_string(count(plan.variables())));
+    const Buffer &b = buffer(plan.variables()->Get(static_cast<uint32_t>(rates))->buffer());
+    if (b.dtype() != DType_F32 || count(b.shape()) != 1 || b.shape()->Get(0) < 1)
+      return fail("the learning rates are no ring of f32");
   }
   if (int32_t pool = plan.transients(); pool != -1) {
     if (pool < 0 || static_cast<size_t>(pool) >= buffers)

@@ -69,7 +69,7 @@ Result<std::string> htmlReport(const TrainingReport &r, const plan::Plan &plan) 
   if (!step)
     return step.error();
   data["step"] = std::move(*step);
-  std::vector<Chart> charts = runCharts(r, plan);
+  std::vector<Chart> charts = runCharts(r);
   data["charts"] = chartsJson(charts);
   std::string page = pageBegin(r.model) + facts(r);
   if (r.memory.device)

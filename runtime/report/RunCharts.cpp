@@ -11,7 +11,8 @@ static const ChartAxis kSteps = {"step", ""}, kSeconds = {"time of training", "s
 /// Steps are counted over all of a training: a resumed run goes on where the one before ended.
 static double firstStep(const TrainingReport &r) { return static_cast<double>(r.stepsBefore) + 1; }
 
-static ChartSeries overSteps(const char *name, const std::vector<float> &values, double first) {
+template <class Number>
+static ChartSeries overSteps(const char *name, const std::vector<Number> &values, double first) {
   ChartSeries series;
   series.name = name;
   for (size_t i = 0; i < values.size(); ++i) {
@@ -58,17 +59,12 @@ static Chart accuracyChart(const TrainingReport &r) {
   return chart;
 }
 
-/// What the plan was compiled with: the same at every step.
-static Chart rateChart(const TrainingReport &r, const plan::Plan &plan) {
+/// Of the optimizer; parameters may have a multiple of it.
+static Chart rateChart(const TrainingReport &r) {
   Chart chart{"Learning rate", kSteps, {"learning rate", ""}, {}, {}};
-  if (!plan.optimizer() || r.loss.empty())
+  if (r.learningRate.empty())
     return chart;
-  double first = firstStep(r), last = first + static_cast<double>(r.loss.size()) - 1;
-  ChartSeries series;
-  series.name = plan.optimizer()->name()->str();
-  series.x = {first, last};
-  series.y = {plan.optimizer()->lr(), plan.optimizer()->lr()};
-  chart.series.push_back(std::move(series));
+  chart.series.push_back(overSteps("each step", r.learningRate, firstStep(r)));
   return chart;
 }
 
@@ -154,12 +150,11 @@ std::vector<Chart> nvmlCharts(const MonitorSummary &monitor) {
   return charts;
 }
 
-std::vector<Chart> runCharts(const TrainingReport &report, const plan::Plan &plan) {
+std::vector<Chart> runCharts(const TrainingReport &report) {
   std::vector<Chart> charts;
-  for (Chart &chart :
-       std::vector<Chart>{lossChart(report), accuracyChart(report), rateChart(report, plan),
-                          throughputChart(report), stepTimeChart(report), memoryChart(report),
-                          utilizationChart(report)})
+  for (Chart &chart : std::vector<Chart>{
+           lossChart(report), accuracyChart(report), rateChart(report), throughputChart(report),
+           stepTimeChart(report), memoryChart(report), utilizationChart(report)})
     if (!chart.series.empty() && !chart.series.front().x.empty())
       charts.push_back(std::move(chart));
   for (Chart &chart : nvmlCharts(report.monitor))

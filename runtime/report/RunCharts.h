@@ -11,7 +11,7 @@
 namespace gc::runtime {
 
 /// Charts of what the run has: what was not measured has none.
-std::vector<Chart> runCharts(const TrainingReport &report, const plan::Plan &plan);
+std::vector<Chart> runCharts(const TrainingReport &report);
 /// Of the device, as NVML saw it.
 std::vector<Chart> nvmlCharts(const MonitorSummary &monitor);
 

@@ -90,6 +90,7 @@ std::string reportJson(const TrainingReport &r) {
   out["trainable_parameters"] = r.trainableParameters;
   out["steps"] = r.steps;
   out["loss"] = r.loss;
+  out["learning_rate"] = r.learningRate;
   out["accuracy"] = orNull(r.accuracy);
   out["test_accuracy"] =
       r.evaluations.empty() ? json(nullptr) : orNull(r.evaluations.back().accuracy);
@@ -137,6 +138,7 @@ std::string reportJson(const TrainingReport &r) {
                         {"times", r.badSamples.times},
                         {"reasons", r.badSamples.reasons}};
   out["optimizer"] = r.optimizer;
+  out["schedule"] = r.schedule;
   out["seed"] = r.seed;
   out["interrupted"] = r.interrupted;
   out["seconds"] = r.seconds;

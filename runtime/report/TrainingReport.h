@@ -89,6 +89,7 @@ struct OriginReport {
 
 struct TrainingReport {
   std::string model, device, data, optimizer;
+  std::string schedule; // of the learning rate, in words; empty where the plan has none to set
   OriginReport origin;
   std::string dataPreparation;      // what is done to a sample on its way to the model
   std::vector<std::string> classes; // their names, where the data has any
@@ -101,6 +102,7 @@ struct TrainingReport {
   bool interrupted = false;
   uint64_t stepsBefore = 0; // done before a run that goes on from a checkpoint; no part of the JSON
   std::vector<float> loss;  // each step's
+  std::vector<double> learningRate; // each step's; empty where they are not known
   std::optional<double> accuracy; // of the last epoch (or of what was run of it), in training mode
   std::vector<EpochReport> epochs;
   std::vector<EvaluationReport> evaluations;

@@ -60,11 +60,11 @@ static void takeSplit(SplitReport &split, const json &report) {
     split.chains = from["chains"].get<std::string>();
 }
 
-std::string optimizerText(const plan::Plan &plan) {
+std::string optimizerText(const plan::Plan &plan, std::optional<double> lr) {
   const plan::Optimizer *o = plan.optimizer();
   if (!o)
     return "";
-  std::string text = fmt::format("{} lr {}", o->name()->string_view(), o->lr());
+  std::string text = fmt::format("{} lr {}", o->name()->string_view(), lr.value_or(o->lr()));
   if (o->momentum() != 0)
     text += fmt::format(" momentum {}{}", o->momentum(), o->nesterov() ? " (nesterov)" : "");
   if (o->dampening() != 0)
@@ -76,6 +76,17 @@ std::string optimizerText(const plan::Plan &plan) {
     text += fmt::format(" epsilon {}", o->epsilon());
   if (o->weight_decay() != 0)
     text += fmt::format(" weight decay {}", o->weight_decay());
+  auto given = [](const flatbuffers::String *patterns) { return patterns && patterns->size() > 0; };
+  if (given(o->no_decay()))
+    text += fmt::format(" (not of {})", o->no_decay()->string_view());
+  if (given(o->lr_scale()))
+    text += fmt::format(" lr scale {}", o->lr_scale()->string_view());
+  if (o->clip_norm() != 0)
+    text += fmt::format(" clip norm {}", o->clip_norm());
+  if (o->clip_value() != 0)
+    text += fmt::format(" clip value {}", o->clip_value());
+  if (o->ema() != 0)
+    text += fmt::format(" ema {}", o->ema());
   return text;
 }
 

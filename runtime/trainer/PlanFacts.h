@@ -8,8 +8,8 @@
 namespace gc::runtime {
 
 /// "adamw lr 0.001 weight decay 0.01": what updates the parameters; empty where the plan does not
-/// tell.
-std::string optimizerText(const plan::Plan &plan);
+/// tell. With `lr` in place of the learning rate that the plan was compiled with.
+std::string optimizerText(const plan::Plan &plan, std::optional<double> lr = {});
 /// Model, optimizer, batch, predicted memory, recomputation.
 void fillPlanFacts(TrainingReport &report, const plan::Plan &plan);
 /// What was measured.

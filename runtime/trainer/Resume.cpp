@@ -54,10 +54,14 @@ Status checkSameSetting(const TrainingSetting &then, const TrainingSetting &now)
     differences.push_back(fmt::format("it was trained {} --shuffle, here {} it",
                                       then.shuffle ? "with" : "without",
                                       now.shuffle ? "with" : "without"));
+  if (then.schedule != now.schedule)
+    differences.push_back(fmt::format("its learning rate was {}, here {} (--schedule, --warmup, "
+                                      "--min-lr, and the length of the run where they follow it)",
+                                      then.schedule, now.schedule));
   if (differences.empty())
     return {};
   return badInput(fmt::format("the checkpoint is of another run: {}; use the same data, --limit, "
-                              "--shuffle and batch, or start a new run without --resume",
+                              "--shuffle, batch and schedule, or start a new run without --resume",
                               fmt::join(differences, "; ")));
 }
 

@@ -136,8 +136,10 @@ static void attach(Trainer &trainer, VariableStore &store, const TrainOptions &o
       return keepCheckpoint(store, options, {position, setting});
     };
   if (events.file)
-    trainer.onStep = [&events, &monitor](uint64_t step, float loss) {
+    trainer.onStep = [&events, &monitor, &trainer](uint64_t step, float loss) {
       events.scalar("loss/train", step, loss);
+      if (std::optional<double> rate = trainer.learningRateAt(step - 1))
+        events.scalar("learning_rate", step, *rate);
       events.device(monitor.newDeviceSample(), step);
     };
   trainer.onEvaluation = [&events, &console](const EvaluationReport &evaluation) {

@@ -3,6 +3,7 @@
 #include "runtime/monitor/Monitor.h"
 #include "runtime/plan/Metrics.h"
 #include "runtime/process/Interrupt.h"
+#include "runtime/trainer/PlanFacts.h"
 #include "runtime/trainer/Resume.h"
 
 #include <fmt/format.h>
@@ -63,8 +64,52 @@ Result<std::unique_ptr<Trainer>> Trainer::create(StepExecutor &executor, const P
   } else
     t.finalStep = defaultSyntheticSteps;
   t.where.seed = schedule.seed;
+  if (Status fine = t.planLearningRates(); !fine)
+    return fine.error();
   t.reportData();
   return trainer;
+}
+
+Status Trainer::planLearningRates() {
+  const plan::Plan &plan = executor.plan();
+  const LearningRateOptions &wanted = schedule.learningRate;
+  if (plan.learning_rate() < 0) {
+    if (wanted.lr || wanted.minimum || wanted.warmup || wanted.schedule != "constant")
+      return badInput("this plan has no learning rates that can be set; compile it again");
+    return {};
+  }
+  const plan::Variable &ring = *plan.variables()->Get(static_cast<uint32_t>(plan.learning_rate()));
+  rateRing.buffer = ring.buffer();
+  rateRing.size = static_cast<uint64_t>(plan.buffers()->Get(ring.buffer())->shape()->Get(0));
+  double planned = plan.optimizer() ? plan.optimizer()->lr() : ring.init() ? ring.init()->a() : 0;
+  Result<LearningRate> made = LearningRate::create(wanted, planned, finalStep);
+  if (!made)
+    return made.error();
+  learningRate = std::move(*made);
+  if (plan.optimizer())
+    report.optimizer = optimizerText(plan, learningRate->base());
+  report.schedule = learningRate->text();
+  return {};
+}
+
+std::optional<double> Trainer::learningRateAt(uint64_t step) const {
+  return learningRate ? std::optional(learningRate->at(step)) : std::nullopt;
+}
+
+Status Trainer::setLearningRates() {
+  if (!learningRate || where.step < rateRing.setUpTo)
+    return {};
+  // What runs still reads its own.
+  if (Status done = finishAll(); !done)
+    return done;
+  Result<std::byte *> bytes = executor.map(rateRing.buffer);
+  if (!bytes)
+    return bytes.error();
+  auto *rates = reinterpret_cast<float *>(*bytes);
+  rateRing.setUpTo = (where.step / rateRing.size + 1) * rateRing.size;
+  for (uint64_t step = where.step; step < std::min(rateRing.setUpTo, finalStep); ++step)
+    rates[step % rateRing.size] = static_cast<float>(learningRate->at(step));
+  return executor.unmap(rateRing.buffer, /*written=*/true);
 }
 
 void Trainer::reportData() {
@@ -90,6 +135,7 @@ TrainingSetting Trainer::setting() const {
   setting.shuffle = schedule.shuffle;
   setting.data = data.description;
   setting.optimizer = report.optimizer;
+  setting.schedule = report.schedule;
   return setting;
 }
 
@@ -176,6 +222,8 @@ Status Trainer::oneStep() {
   step.window = std::min(microBatches, epochMicroBatches -
                                            static_cast<int64_t>(where.stepInEpoch) * microBatches);
   bool isShort = step.window < microBatches;
+  if (Status done = setLearningRates(); !done)
+    return done;
   bool alone = !executor.overlaps() || isShort || afterUpdate;
   if (isShort) {
     std::fill(microBatchLoss.begin(), microBatchLoss.end(), 0.0f);
@@ -285,6 +333,8 @@ Status Trainer::complete(const Step &step) {
       static_cast<float>(secondsSince(std::max(step.begin, lastCompleted))));
   lastCompleted = Clock::now();
   report.loss.push_back(static_cast<float>(loss));
+  if (learningRate)
+    report.learningRate.push_back(learningRate->at(step.number - 1));
   report.loaderWaitSeconds += step.waited;
   report.steps += 1;
   lossInEpoch += loss;
@@ -316,8 +366,7 @@ void Trainer::showProgress(const Step &step, double loss) {
   state.loss = loss;
   state.epochLoss = lossInEpoch / static_cast<double>(stepsInEpoch);
   state.epochAccuracy = report.accuracy;
-  if (const plan::Optimizer *optimizer = executor.plan().optimizer())
-    state.learningRate = optimizer->lr();
+  state.learningRate = learningRateAt(step.number - 1);
   state.samples = executor.plan().batch();
   progress->update(state);
 }
@@ -350,6 +399,7 @@ Status Trainer::run() {
   uint64_t steps = std::min<uint64_t>(finalStep - std::min(where.step, finalStep), 1 << 22);
   report.loss.reserve(steps);
   report.stepSeconds.reserve(steps);
+  report.learningRate.reserve(steps);
   microBatchLoss.resize(static_cast<size_t>(microBatches));
   Clock::time_point begin = Clock::now();
   beginEpoch();

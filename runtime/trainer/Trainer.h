@@ -6,6 +6,7 @@
 #include "runtime/data/Dataset.h"
 #include "runtime/data/Loader.h"
 #include "runtime/report/TrainingReport.h"
+#include "runtime/trainer/LearningRate.h"
 #include "runtime/trainer/PlanInputs.h"
 #include "runtime/trainer/Progress.h"
 #include "runtime/trainer/StepExecutor.h"
@@ -26,6 +27,7 @@ struct TrainingSchedule {
   uint64_t seed = 0;
   bool seedGiven = false; // by the user, who must hear of it where a checkpoint has another one
   int workers = 4;
+  LearningRateOptions learningRate;
   bool skipBadSamples = false; // else a sample that cannot be read ends the run
 };
 
@@ -40,6 +42,8 @@ public:
 
   uint64_t stepsPerEpoch() const { return epochSteps; }
   uint64_t totalSteps() const { return finalStep; }
+  /// Of a step, from 0 on; none where the plan's cannot be told or set.
+  std::optional<double> learningRateAt(uint64_t step) const;
   const TrainingPosition &position() const { return where; }
   /// What positions are counted in, but for the data's fingerprint, which takes a while.
   TrainingSetting setting() const;
@@ -71,6 +75,9 @@ private:
         report(report) {}
   /// Lets the gradients of `count` micro-batches weigh as those of a whole window.
   Status scaleWindow(int64_t count);
+  Status planLearningRates();
+  /// Sets the learning rates of this step and of all that follow in the plan's ring of them.
+  Status setLearningRates();
   Status prepareLoader();
 
   /// A step of which not everything is known yet.
@@ -126,6 +133,12 @@ private:
   int64_t samples = 0, microBatches = 1;
   int64_t epochMicroBatches = 0;
   std::optional<uint32_t> windowScale; // buffer by which gradients of a short window are scaled
+  struct {
+    uint32_t buffer = 0;
+    uint64_t size = 0;    // 0: the plan has none
+    uint64_t setUpTo = 0; // the first step whose learning rate is not set
+  } rateRing;
+  std::optional<LearningRate> learningRate;
   uint64_t epochSteps = 0, finalStep = 0;
   TrainingPosition where;
   double correctInEpoch = 0, seenInEpoch = 0, lossInEpoch = 0;

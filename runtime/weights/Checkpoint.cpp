@@ -51,7 +51,8 @@ Status saveCheckpoint(const std::string &directory, VariableStore &store,
   const TrainingSetting &setting = checkpoint.setting;
   std::map<std::string, std::string> notes = {{"gc.shuffle", setting.shuffle ? "1" : "0"},
                                               {"gc.data", setting.data},
-                                              {"gc.optimizer", setting.optimizer}};
+                                              {"gc.optimizer", setting.optimizer},
+                                              {"gc.schedule", setting.schedule}};
   Checkpoint numbers = checkpoint;
   forEachNumber(numbers,
                 [&](const char *key, uint64_t value) { notes[key] = std::to_string(value); });
@@ -65,7 +66,8 @@ Status saveCheckpoint(const std::string &directory, VariableStore &store,
                                  {"batch", setting.batch},
                                  {"shuffle", setting.shuffle},
                                  {"data", setting.data},
-                                 {"optimizer", setting.optimizer}};
+                                 {"optimizer", setting.optimizer},
+                                 {"schedule", setting.schedule}};
   return writeFileAtomically((fs::path(directory) / positionFile).string(),
                              json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) +
                                  "\n");
@@ -102,6 +104,7 @@ Result<Checkpoint> readCheckpoint(const std::string &directory) {
   checkpoint.setting.shuffle = shuffle != 0;
   checkpoint.setting.data = note("gc.data");
   checkpoint.setting.optimizer = note("gc.optimizer");
+  checkpoint.setting.schedule = note("gc.schedule");
   return checkpoint;
 }
 

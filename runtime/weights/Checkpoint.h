@@ -35,6 +35,7 @@ struct TrainingSetting {
   uint64_t fingerprint = 0; // of the data
   std::string data;         // as the header names it
   std::string optimizer;    // as the header names it; empty: not known. It may change
+  std::string schedule;     // of the learning rate, but for its base; empty: none to follow
 };
 
 struct Checkpoint {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <set>
 #include <thread>
 
@@ -85,8 +86,17 @@ Result<VariableStore> VariableStore::create(const plan::Plan &plan, BufferAccess
     if (role != Role::Generator && init.distribution != InitialDistribution::Constant &&
         dtype != "F32")
       return bad("is drawn at random and must be F32");
+    std::optional<uint32_t> average;
+    if (source.average() >= 0) {
+      const auto number = static_cast<uint32_t>(source.average());
+      if (number >= plan.variables()->size() ||
+          plan.variables()->Get(number)->buffer() >= buffers ||
+          plan.buffers()->Get(plan.variables()->Get(number)->buffer())->bytes() != buffer.bytes())
+        return bad(fmt::format("names variable {} as its average, which does not fit", number));
+      average = plan.variables()->Get(number)->buffer();
+    }
     store.variables.push_back({std::move(name), std::move(dtype), role, source.buffer(), gradient,
-                               init, std::move(shape), elements, std::move(*layout)});
+                               average, init, std::move(shape), elements, std::move(*layout)});
   }
   return store;
 }
@@ -165,6 +175,28 @@ Status VariableStore::initialize(uint64_t seed) {
   for (const Variable &variable : variables)
     if (Status done = initializeVariable(variable, seed); !done)
       return done;
+  return beginAverages();
+}
+
+Status VariableStore::beginAverages() {
+  for (const Variable &variable : variables) {
+    if (!variable.averageBuffer)
+      continue;
+    Result<std::byte *> value = access->map(variable.buffer);
+    if (!value)
+      return value.error();
+    Result<std::byte *> average = access->map(*variable.averageBuffer);
+    if (!average) {
+      (void)access->unmap(variable.buffer, /*written=*/false);
+      return average.error();
+    }
+    std::memcpy(*average, *value,
+                static_cast<size_t>(variable.elements) * safetensorsElementBytes(variable.dtype));
+    Status written = access->unmap(*variable.averageBuffer, /*written=*/true);
+    Status read = access->unmap(variable.buffer, /*written=*/false);
+    if (!written || !read)
+      return !written ? written : read;
+  }
   return {};
 }
 
@@ -172,8 +204,10 @@ VariableStore::Selection VariableStore::select(bool state) const {
   Selection selection;
   for (const Variable &variable : variables) {
     bool weight = variable.role == Role::Parameter || variable.role == Role::RunningStatistic;
-    // Accumulators are empty between steps; their initial value is right again.
-    if (weight || (state && variable.role != Role::Accumulator))
+    // Accumulators are empty between steps; their initial value is right again. The schedule is set
+    // by whoever trains.
+    bool lasts = variable.role != Role::Accumulator && variable.role != Role::Schedule;
+    if (weight || (state && lasts))
       selection.push_back(&variable);
   }
   return selection;
@@ -268,7 +302,7 @@ Status VariableStore::loadVariable(const SafetensorsFile &file, const Safetensor
 }
 
 Status VariableStore::saveSelection(const std::string &path, const Selection &selection,
-                                    bool gradients,
+                                    Content content,
                                     const std::map<std::string, std::string> &notes) {
   std::vector<SafetensorsDeclaration> declarations;
   std::map<std::string, const Variable *> byName;
@@ -285,7 +319,10 @@ Status VariableStore::saveSelection(const std::string &path, const Selection &se
   std::vector<std::byte> piece;
   for (const SafetensorsDeclaration &declared : writer->order()) {
     const Variable &variable = *byName.at(declared.name);
-    uint32_t buffer = gradients ? static_cast<uint32_t>(variable.gradientBuffer) : variable.buffer;
+    uint32_t buffer = content == Content::Gradient ? static_cast<uint32_t>(variable.gradientBuffer)
+                      : content == Content::Average
+                          ? variable.averageBuffer.value_or(variable.buffer)
+                          : variable.buffer;
     Result<std::byte *> mapped = access->map(buffer);
     if (!mapped)
       return mapped.error();
@@ -312,11 +349,12 @@ Status VariableStore::saveSelection(const std::string &path, const Selection &se
 }
 
 Status VariableStore::load(const std::string &path) {
-  return loadSelection(path, select(/*state=*/false), /*state=*/false);
+  Status loaded = loadSelection(path, select(/*state=*/false), /*state=*/false);
+  return loaded ? beginAverages() : loaded;
 }
 
 Status VariableStore::save(const std::string &path) {
-  return saveSelection(path, select(/*state=*/false), /*gradients=*/false, {});
+  return saveSelection(path, select(/*state=*/false), Content::Average, {});
 }
 
 Status VariableStore::saveGradients(const std::string &path) {
@@ -326,7 +364,7 @@ Status VariableStore::saveGradients(const std::string &path) {
       selection.push_back(&variable);
   if (selection.empty())
     return badInput("this plan keeps no gradients; compile it with gc-compile --keep-gradients");
-  return saveSelection(path, selection, /*gradients=*/true, {});
+  return saveSelection(path, selection, Content::Gradient, {});
 }
 
 Status VariableStore::loadState(const std::string &path) {
@@ -335,7 +373,7 @@ Status VariableStore::loadState(const std::string &path) {
 
 Status VariableStore::saveState(const std::string &path,
                                 const std::map<std::string, std::string> &notes) {
-  return saveSelection(path, select(/*state=*/true), /*gradients=*/false, notes);
+  return saveSelection(path, select(/*state=*/true), Content::Value, notes);
 }
 
 } // namespace gc::runtime

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,14 +30,15 @@ public:
   static Result<VariableStore> create(const plan::Plan &plan, BufferAccess &access);
 
   /// Gives every variable its initial value: parameters and statistics by their initializers, the
-  /// generator {seed, 0}.
+  /// generator {seed, 0}; moving averages begin as the parameters.
   Status initialize(uint64_t seed);
 
   /// Loads parameters and running statistics. The file must hold exactly these (F32, or F64, which
   /// is rounded), save for torchvision's `num_batches_tracked`, which is ignored; otherwise nothing
-  /// is loaded and the error lists what differs.
+  /// is loaded and the error lists what differs. Moving averages begin as the parameters.
   Status load(const std::string &path);
-  /// Writes parameters and running statistics; atomic.
+  /// Writes parameters, or their moving averages where the plan has them, and running statistics;
+  /// atomic.
   Status save(const std::string &path);
   /// Writes the gradients that the plan was asked to keep; atomic. Fails where it keeps none.
   Status saveGradients(const std::string &path);
@@ -48,12 +50,13 @@ public:
   size_t size() const { return variables.size(); }
 
 private:
-  enum class Role { Parameter, RunningStatistic, OptimizerState, Accumulator, Generator };
+  enum class Role { Parameter, RunningStatistic, OptimizerState, Accumulator, Generator, Schedule };
   struct Variable {
     std::string name, dtype;
     Role role;
     uint32_t buffer;
     int32_t gradientBuffer;
+    std::optional<uint32_t> averageBuffer;
     InitialValues init;
     std::vector<int64_t> fileShape;
     int64_t elements;
@@ -65,8 +68,11 @@ private:
   Status loadSelection(const std::string &path, const Selection &wanted, bool state);
   Status loadVariable(const SafetensorsFile &file, const SafetensorsEntry &entry,
                       const Variable &variable);
-  Status saveSelection(const std::string &path, const Selection &selection, bool gradients,
+  /// What is written of a variable.
+  enum class Content { Value, Average, Gradient };
+  Status saveSelection(const std::string &path, const Selection &selection, Content content,
                        const std::map<std::string, std::string> &notes);
+  Status beginAverages();
   Status initializeVariable(const Variable &variable, uint64_t seed);
 
   VariableStore(BufferAccess &access) : access(&access) {}

@@ -27,6 +27,8 @@ gc.state @p.gradient accumulator : tensor<4xf32> = #gc.init<constant, [0.0]>
 gc.state @micro_batch accumulator : tensor<1xi64> = #gc.init<constant, [0.0]>
 // CHECK: gc.state @generator generator : tensor<2xi64>
 gc.state @generator generator : tensor<2xi64> = #gc.init<constant, [0.0]>
+// CHECK: gc.state @learning_rate schedule : tensor<256xf32>
+gc.state @learning_rate schedule : tensor<256xf32> = #gc.init<constant, [0.5]>
 
 // CHECK-LABEL: func.func @elementwise(
 func.func @elementwise(%x: tensor<8x4xf32>, %b: tensor<4xf32>) -> tensor<8x4xf32> {
@@ -219,22 +221,31 @@ func.func @training(%d: tensor<4xf32>) {
   // CHECK: gc.read @p : tensor<4xf32>
   %p = gc.read @p : tensor<4xf32>
   %g = gc.read @generator : tensor<2xi64>
-  // CHECK: gc.optimizer_coefficients %{{.*}} mode = adam {
-  %c = gc.optimizer_coefficients %g mode = adam {lr = 0.5 : f32, beta1 = 0.5 : f32, beta2 = 0.5 : f32} : (tensor<2xi64>) -> tensor<2xf32>
+  %lr = gc.read @learning_rate : tensor<256xf32>
+  // CHECK: gc.optimizer_coefficients %{{.*}}, %{{.*}} mode = adam {beta1 = 5.000000e-01 : f32, beta2 = 5.000000e-01 : f32} : (tensor<2xi64>, tensor<256xf32>) -> tensor<4xf32>
+  %c = gc.optimizer_coefficients %g, %lr mode = adam {beta1 = 0.5 : f32, beta2 = 0.5 : f32} : (tensor<2xi64>, tensor<256xf32>) -> tensor<4xf32>
+  // CHECK: %[[S:.*]] = gc.square_sum %{{[^ ]*}} : (tensor<4xf32>) -> tensor<2xf32>
+  %s = gc.square_sum %d : (tensor<4xf32>) -> tensor<2xf32>
+  // CHECK: %[[T:.*]] = gc.square_sum %{{[^ ]*}}, %[[S]] : (tensor<4xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %t = gc.square_sum %p, %s : (tensor<4xf32>, tensor<2xf32>) -> tensor<2xf32>
+  // CHECK: gc.optimizer_coefficients %{{.*}}, %{{.*}}, %[[T]] mode = plain {clip_norm = 1.000000e+00 : f32}
+  %e = gc.optimizer_coefficients %g, %lr, %t mode = plain {clip_norm = 1.0 : f32} : (tensor<2xi64>, tensor<256xf32>, tensor<2xf32>) -> tensor<4xf32>
   // CHECK: gc.gradient @p, %{{.*}} : tensor<4xf32>
   gc.gradient @p, %d : tensor<4xf32>
   // CHECK: gc.accumulate @p.gradient, %{{.*}} : tensor<4xf32>
   gc.accumulate @p.gradient, %d : tensor<4xf32>
   // CHECK: gc.clear @p.gradient : tensor<4xf32>
   gc.clear @p.gradient : tensor<4xf32>
-  // CHECK: gc.sgd @p, %{{[^ ]*}} {lr = 5.000000e-01 : f32}
-  gc.sgd @p, %d {lr = 0.5 : f32} : (tensor<4xf32>) -> ()
-  // CHECK: gc.sgd @p velocity @p.m, %{{[^ ]*}}, %{{[^ ]*}} {lr = 5.000000e-01 : f32, momentum = 5.000000e-01 : f32, nesterov = true}
-  gc.sgd @p velocity @p.m, %d, %c {lr = 0.5 : f32, momentum = 0.5 : f32, nesterov = true} : (tensor<4xf32>, tensor<2xf32>) -> ()
+  // CHECK: gc.sgd @p, %{{[^ ]*}}, %{{[^ ]*}} : (tensor<4xf32>, tensor<4xf32>) -> ()
+  gc.sgd @p, %d, %e : (tensor<4xf32>, tensor<4xf32>) -> ()
+  // CHECK: gc.sgd @p average @p.v, %{{[^ ]*}}, %{{[^ ]*}} {average_decay = 5.000000e-01 : f32, clip_value = 5.000000e-01 : f32, lr_scale = 5.000000e-01 : f32}
+  gc.sgd @p average @p.v, %d, %e {average_decay = 0.5 : f32, clip_value = 0.5 : f32, lr_scale = 0.5 : f32} : (tensor<4xf32>, tensor<4xf32>) -> ()
+  // CHECK: gc.sgd @p velocity @p.m, %{{[^ ]*}}, %{{[^ ]*}} {momentum = 5.000000e-01 : f32, nesterov = true}
+  gc.sgd @p velocity @p.m, %d, %c {momentum = 0.5 : f32, nesterov = true} : (tensor<4xf32>, tensor<4xf32>) -> ()
   // CHECK: gc.adam @p moments @p.m, @p.v, %{{[^ ]*}}, %{{[^ ]*}} {
-  gc.adam @p moments @p.m, @p.v, %d, %c {lr = 0.5 : f32, beta1 = 0.5 : f32, beta2 = 0.5 : f32, epsilon = 0.5 : f32, weight_decay = 0.5 : f32} : (tensor<4xf32>, tensor<2xf32>) -> ()
+  gc.adam @p moments @p.m, @p.v, %d, %c {beta1 = 0.5 : f32, beta2 = 0.5 : f32, epsilon = 0.5 : f32, weight_decay = 0.5 : f32} : (tensor<4xf32>, tensor<4xf32>) -> ()
   // CHECK: gc.adamw @p moments @p.m, @p.v, %{{[^ ]*}}, %{{[^ ]*}} {
-  gc.adamw @p moments @p.m, @p.v, %d, %c {lr = 0.5 : f32, beta1 = 0.5 : f32, beta2 = 0.5 : f32, epsilon = 0.5 : f32, weight_decay = 0.5 : f32} : (tensor<4xf32>, tensor<2xf32>) -> ()
+  gc.adamw @p moments @p.m, @p.v, %d, %c {beta1 = 0.5 : f32, beta2 = 0.5 : f32, epsilon = 0.5 : f32, weight_decay = 0.5 : f32} : (tensor<4xf32>, tensor<4xf32>) -> ()
   // CHECK: gc.advance @generator
   gc.advance @generator
   // CHECK: gc.advance @micro_batch {modulo = 4 : i64}

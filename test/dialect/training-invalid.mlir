@@ -101,46 +101,112 @@ func.func @running_stats_unknown(%x: tensor<4xf32>) {
 // -----
 
 gc.parameter @p : tensor<4xf32> = #gc.init<constant, [0.0]>
-func.func @sgd_velocity(%x: tensor<4xf32>) {
-  // expected-error @below {{velocity and coefficients are there exactly when momentum is not zero}}
-  gc.sgd @p, %x {lr = 0.1 : f32, momentum = 0.5 : f32} : (tensor<4xf32>) -> ()
+func.func @sgd_velocity(%x: tensor<4xf32>, %c: tensor<4xf32>) {
+  // expected-error @below {{velocity is there exactly when momentum is not zero}}
+  gc.sgd @p, %x, %c {momentum = 0.5 : f32} : (tensor<4xf32>, tensor<4xf32>) -> ()
   return
 }
 
 // -----
 
 gc.parameter @p : tensor<4xf32> = #gc.init<constant, [0.0]>
-func.func @sgd_nesterov(%x: tensor<4xf32>) {
+func.func @sgd_nesterov(%x: tensor<4xf32>, %c: tensor<4xf32>) {
   // expected-error @below {{nesterov needs momentum}}
-  gc.sgd @p, %x {lr = 0.1 : f32, nesterov = true} : (tensor<4xf32>) -> ()
+  gc.sgd @p, %x, %c {nesterov = true} : (tensor<4xf32>, tensor<4xf32>) -> ()
   return
 }
 
 // -----
 
 gc.parameter @p : tensor<4xf32> = #gc.init<constant, [0.0]>
-func.func @adam_betas(%x: tensor<4xf32>, %c: tensor<2xf32>) {
+func.func @sgd_coefficients(%x: tensor<4xf32>, %c: tensor<2xf32>) {
+  // expected-error @below {{takes 4 coefficients, got 2}}
+  gc.sgd @p, %x, %c : (tensor<4xf32>, tensor<2xf32>) -> ()
+  return
+}
+
+// -----
+
+gc.parameter @p : tensor<4xf32> = #gc.init<constant, [0.0]>
+func.func @sgd_average(%x: tensor<4xf32>, %c: tensor<4xf32>) {
+  // expected-error @below {{has an average_decay, but no average}}
+  gc.sgd @p, %x, %c {average_decay = 0.5 : f32} : (tensor<4xf32>, tensor<4xf32>) -> ()
+  return
+}
+
+// -----
+
+gc.parameter @p : tensor<4xf32> = #gc.init<constant, [0.0]>
+// expected-note @below {{declared here}}
+gc.state @e optimizer : tensor<5xf32> = #gc.init<constant, [0.0]>
+func.func @sgd_average_type(%x: tensor<4xf32>, %c: tensor<4xf32>) {
+  // expected-error @below {{uses 'e' as 'tensor<4xf32>', but it is declared as 'tensor<5xf32>'}}
+  gc.sgd @p average @e, %x, %c : (tensor<4xf32>, tensor<4xf32>) -> ()
+  return
+}
+
+// -----
+
+gc.parameter @p : tensor<4xf32> = #gc.init<constant, [0.0]>
+func.func @adam_betas(%x: tensor<4xf32>, %c: tensor<4xf32>) {
   // expected-error @below {{attribute 'beta2' failed to satisfy constraint: 32-bit float attribute that is in [0, 1)}}
-  gc.adam @p moments @p, @p, %x, %c {lr = 0.1 : f32, beta1 = 0.5 : f32, beta2 = 1.0 : f32, epsilon = 0.1 : f32, weight_decay = 0.0 : f32} : (tensor<4xf32>, tensor<2xf32>) -> ()
+  gc.adam @p moments @p, @p, %x, %c {beta1 = 0.5 : f32, beta2 = 1.0 : f32, epsilon = 0.1 : f32} : (tensor<4xf32>, tensor<4xf32>) -> ()
   return
 }
 
 // -----
 
-func.func @coefficients_mode(%g: tensor<2xi64>) {
-  // expected-error @below {{expected ::gc::CoefficientsMode to be one of: adam, momentum}}
+func.func @coefficients_mode(%g: tensor<2xi64>, %lr: tensor<256xf32>) {
+  // expected-error @below {{expected ::gc::CoefficientsMode to be one of: adam, momentum, plain}}
   // expected-error @below {{failed to parse Gc_CoefficientsMode}}
-  %c = gc.optimizer_coefficients %g mode = lion {lr = 0.1 : f32, beta1 = 0.1 : f32, beta2 = 0.1 : f32} : (tensor<2xi64>) -> tensor<2xf32>
+  %c = gc.optimizer_coefficients %g, %lr mode = unknown : (tensor<2xi64>, tensor<256xf32>) -> tensor<4xf32>
   return
 }
 
 // -----
 
-func.func @coefficients_generator(%g: tensor<3xi64>) {
+func.func @coefficients_generator(%g: tensor<3xi64>, %lr: tensor<256xf32>) {
   // expected-error @below {{generator must hold (seed, step)}}
-  %c = gc.optimizer_coefficients %g mode = adam {lr = 0.1 : f32, beta1 = 0.1 : f32, beta2 = 0.1 : f32} : (tensor<3xi64>) -> tensor<2xf32>
+  %c = gc.optimizer_coefficients %g, %lr mode = plain : (tensor<3xi64>, tensor<256xf32>) -> tensor<4xf32>
   return
 }
+
+// -----
+
+func.func @coefficients_squares(%g: tensor<2xi64>, %lr: tensor<256xf32>, %s: tensor<2xf32>) {
+  // expected-error @below {{squares are there exactly when clip_norm is}}
+  %c = gc.optimizer_coefficients %g, %lr, %s mode = plain : (tensor<2xi64>, tensor<256xf32>, tensor<2xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @coefficients_no_squares(%g: tensor<2xi64>, %lr: tensor<256xf32>) {
+  // expected-error @below {{squares are there exactly when clip_norm is}}
+  %c = gc.optimizer_coefficients %g, %lr mode = plain {clip_norm = 1.0 : f32} : (tensor<2xi64>, tensor<256xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @coefficients_one_square(%g: tensor<2xi64>, %lr: tensor<256xf32>, %s: tensor<1xf32>) {
+  // expected-error @below {{squares are the 2 numbers of a gc.square_sum}}
+  %c = gc.optimizer_coefficients %g, %lr, %s mode = plain {clip_norm = 1.0 : f32} : (tensor<2xi64>, tensor<256xf32>, tensor<1xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @square_sum_before(%x: tensor<8xf32>, %s: tensor<3xf32>) {
+  // expected-error @below {{adds to the result of another gc.square_sum, which are 2 numbers}}
+  %y = gc.square_sum %x, %s : (tensor<8xf32>, tensor<3xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+// expected-error @below {{holds learning rates: expected tensor<Nxf32> with N from 2 on, got 'tensor<f32>'}}
+gc.state @lr schedule : tensor<f32> = #gc.init<constant, [0.0]>
 
 // -----
 

@@ -22,7 +22,7 @@ CHECKSUM = 12
 
 def seal(content):
     """A plan file around a FlatBuffer."""
-    start = b"\x89GCPLAN\n" + struct.pack("<I", 4)  # kPlanVersion
+    start = b"\x89GCPLAN\n" + struct.pack("<I", 5)  # kPlanVersion
     length = struct.pack("<Q", len(content))
     checksum = zlib.crc32(content, zlib.crc32(length, zlib.crc32(start)))
     return start + struct.pack("<I", checksum) + length + content

@@ -82,11 +82,15 @@ reference::Tensors drawVariables(const Model &model, ModuleOp module) {
   for (auto parameter : module.getOps<ParameterOp>())
     variables[parameter.getSymName().str()] =
         draw(cast<RankedTensorType>(parameter.getType()).getShape(), model.low, model.high, seed++);
-  if (model.hasGenerator) {
-    reference::Tensor generator(ArrayRef<int64_t>{2});
-    generator[0] = 7;
-    generator[1] = 3;
-    variables["generator"] = generator;
+  for (auto state : module.getOps<StateOp>()) {
+    reference::Tensor value(state.getType());
+    if (state.getRole() == StateRole::Generator)
+      value.data = {7, 3};
+    else if (state.getRole() == StateRole::Schedule)
+      value.data.assign(value.data.size(), state.getInit().getValues()[0]);
+    else
+      continue;
+    variables[state.getSymName().str()] = value;
   }
   return variables;
 }

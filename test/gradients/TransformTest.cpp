@@ -8,6 +8,7 @@
 #include "passes/Schedule.h"
 #include "passes/Split.h"
 #include "test/gradients/Model.h"
+#include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
 #include <random>
@@ -46,6 +47,7 @@ struct TiedModel : ::testing::Test {
     variables["w.velocity"] = variables["w.exp_avg"] = variables["w.exp_avg_sq"] =
         reference::Tensor(ArrayRef<int64_t>{3, 3});
     variables["generator"] = reference::Tensor(ArrayRef<int64_t>{2});
+    variables["learning_rate"] = reference::Tensor(ArrayRef<int64_t>{kScheduledSteps}, 0.5);
     ASSERT_TRUE(succeeded(autodiff(*module)));
     // The gradient before any update is there to disturb it.
     reference::Tensors copy = variables;
@@ -145,6 +147,111 @@ TEST(Freeze, LeavesTheOtherGradientsAsTheyWere) {
       for (auto &[name, gradient] : rest->gradients)
         EXPECT_EQ(gradient.data, all->gradients.at(name).data) << model.name << " " << name;
     }
+}
+
+TEST_F(TiedModel, TheLearningRateIsThatOfTheStep) {
+  OptimizerSettings options;
+  ASSERT_TRUE(succeeded(addOptimizer(*module, options)));
+  auto trainStep = [&](double rate) {
+    reference::Tensor before = variables["w"];
+    ASSERT_TRUE(succeeded(reference::run(functionNamed(*module, "train"), inputs, variables)));
+    bool moved = variables["w"].data != before.data;
+    EXPECT_EQ(moved, rate != 0);
+  };
+  variables["learning_rate"].data.assign(kScheduledSteps, 0);
+  variables["learning_rate"][1] = 0.5;
+  variables["generator"][1] = kScheduledSteps - 1; // the last of the ring, then its first two
+  trainStep(0);
+  trainStep(0);
+  trainStep(0.5);
+  EXPECT_EQ(variables["generator"][1], kScheduledSteps + 2);
+}
+
+// clip_grad_norm_: all gradients times min(1, most / (norm + 1e-6)), before weight decay.
+TEST_F(TiedModel, ClippingScalesTheGradientBeforeWeightDecay) {
+  double norm = 0;
+  for (double g : gradient.data)
+    norm += g * g;
+  norm = std::sqrt(norm);
+  OptimizerSettings options;
+  options.weightDecay = 0.25;
+  options.clipNorm = static_cast<float>(norm / 2);
+  ASSERT_TRUE(succeeded(addOptimizer(*module, options, /*keepGradients=*/true)));
+  reference::Tensor before = variables["w"];
+  EXPECT_EQ(step().data, gradient.data) << "what is kept is not clipped";
+  double scale = *options.clipNorm / (norm + 1e-6);
+  for (int64_t i = 0; i < before.size(); ++i)
+    EXPECT_NEAR(variables["w"][i], before[i] - 0.5 * (scale * gradient[i] + 0.25 * before[i]),
+                1e-14);
+}
+
+TEST_F(TiedModel, ANormBelowTheLimitChangesNothing) {
+  OptimizerSettings options;
+  options.clipNorm = 1e6;
+  ASSERT_TRUE(succeeded(addOptimizer(*module, options, /*keepGradients=*/true)));
+  reference::Tensor before = variables["w"];
+  step();
+  for (int64_t i = 0; i < before.size(); ++i)
+    EXPECT_DOUBLE_EQ(variables["w"][i], before[i] - 0.5 * gradient[i]);
+}
+
+// clip_grad_value_.
+TEST_F(TiedModel, ClippingCutsEveryElement) {
+  double most = 0;
+  for (double g : gradient.data)
+    most = std::max(most, std::abs(g));
+  OptimizerSettings options;
+  options.clipValue = static_cast<float>(most / 2);
+  ASSERT_TRUE(succeeded(addOptimizer(*module, options, /*keepGradients=*/true)));
+  reference::Tensor before = variables["w"];
+  step();
+  for (int64_t i = 0; i < before.size(); ++i)
+    EXPECT_NEAR(variables["w"][i],
+                before[i] - 0.5 * std::clamp(gradient[i], -*options.clipValue, *options.clipValue),
+                1e-15);
+}
+
+TEST_F(TiedModel, AGroupHasItsOwnRateAndNoDecay) {
+  OptimizerSettings options;
+  options.name = "adamw";
+  options.weightDecay = 0.25;
+  options.epsilon = 0.25;
+  options.noDecay = "w*";
+  options.lrScale = "w=0.25";
+  ASSERT_TRUE(succeeded(addOptimizer(*module, options, /*keepGradients=*/true)));
+  reference::Tensor before = variables["w"];
+  step();
+  for (int64_t i = 0; i < before.size(); ++i)
+    EXPECT_NEAR(variables["w"][i], before[i] - 0.125 * gradient[i] / (std::abs(gradient[i]) + 0.25),
+                1e-7);
+}
+
+TEST_F(TiedModel, AveragesFollowTheWeightsAndAreEvaluated) {
+  // Inference comes before autodiff.
+  module = parse(std::string(kTied));
+  ASSERT_TRUE(module && succeeded(addInference(*module)) && succeeded(autodiff(*module)));
+  OptimizerSettings options;
+  options.ema = 0.75;
+  ASSERT_TRUE(succeeded(addOptimizer(*module, options)));
+  variables["w.ema"] = variables["w"];
+  reference::Tensor average = variables["w"];
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(succeeded(reference::run(functionNamed(*module, "train"), inputs, variables)));
+    for (int64_t j = 0; j < average.size(); ++j) {
+      average[j] = 0.75 * average[j] + 0.25 * variables["w"][j];
+      EXPECT_DOUBLE_EQ(variables["w.ema"][j], average[j]);
+    }
+  }
+  auto lossOf = [&] {
+    auto outputs = reference::run(functionNamed(*module, "evaluate"), inputs, variables);
+    EXPECT_TRUE(succeeded(outputs));
+    return outputs->results.at("loss")[0];
+  };
+  double averaged = lossOf();
+  variables["w"].data.assign(9, 0);
+  EXPECT_EQ(lossOf(), averaged) << "evaluation reads the average";
+  variables["w.ema"].data.assign(9, 0);
+  EXPECT_NE(lossOf(), averaged);
 }
 
 // Every model, also those that expansion leaves alone, computes the same afterwards.

@@ -129,11 +129,7 @@ private:
         auto symbol = FlatSymbolRefAttr::get(builder.getContext(), "w" + std::to_string(variable));
         if (draw(2))
           GradientOp::create(builder, location, symbol, gradient);
-        OperationState sgd(location, "gc.sgd");
-        sgd.addOperands(gradient);
-        sgd.addAttribute("parameter", symbol);
-        sgd.addAttribute("lr", builder.getF32FloatAttr(0.1f));
-        builder.create(sgd);
+        AccumulateOp::create(builder, location, symbol, gradient);
       }
     SmallVector<Value> returned;
     SmallVector<Type> types;

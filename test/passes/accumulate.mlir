@@ -5,7 +5,9 @@
 
 // A quarter of the batch everywhere, a quarter of the gradient's seed; the update moves to @step.
 // CHECK:       gc.parameter @w : tensor<3x4xf32>
-// CHECK-NEXT:  gc.state @w.gradient accumulator : tensor<3x4xf32> = <constant, [0.{{0*}}e+00]>
+// CHECK-DAG:   gc.state @generator generator
+// CHECK-DAG:   gc.state @learning_rate schedule
+// CHECK:       gc.state @w.gradient accumulator : tensor<3x4xf32> = <constant, [0.{{0*}}e+00]>
 // CHECK-NEXT:  gc.state @window_scale accumulator : tensor<f32> = <constant, [1.{{0*}}e+00]>
 // CHECK-LABEL: func.func @train(
 // CHECK-SAME:    %[[X:.*]]: tensor<2x4xf32> {gc.input = "image"}, %[[L:.*]]: tensor<2xi32>
@@ -21,9 +23,13 @@
 // CHECK-NEXT:    gc.accumulate @w.gradient, %[[DW]] : tensor<3x4xf32>
 // CHECK-NEXT:    return %[[LOSS]] : tensor<f32>
 // CHECK-LABEL: func.func @step() attributes {gc.list = "step"}
+// CHECK-NEXT:    %[[G:.*]] = gc.read @generator
+// CHECK-NEXT:    %[[LR:.*]] = gc.read @learning_rate
+// CHECK-NEXT:    %[[C:.*]] = gc.optimizer_coefficients %[[G]], %[[LR]]
 // CHECK-NEXT:    %[[SUM:.*]] = gc.read @w.gradient : tensor<3x4xf32>
-// CHECK-NEXT:    gc.sgd @w, %[[SUM]] {lr = 5.000000e-01 : f32}
+// CHECK-NEXT:    gc.sgd @w, %[[SUM]], %[[C]]
 // CHECK-NEXT:    gc.clear @w.gradient : tensor<3x4xf32>
+// CHECK-NEXT:    gc.advance @generator
 // CHECK-NEXT:    return
 // CHECK-LABEL: func.func @evaluate(
 // CHECK-SAME:    tensor<2x4xf32>
@@ -35,7 +41,8 @@
 // ADAM-NOT:     @generator
 // ADAM-LABEL: func.func @step()
 // ADAM-NEXT:    %[[G:.*]] = gc.read @generator
-// ADAM-NEXT:    %[[C:.*]] = gc.optimizer_coefficients %[[G]]
+// ADAM-NEXT:    %[[LR:.*]] = gc.read @learning_rate
+// ADAM-NEXT:    %[[C:.*]] = gc.optimizer_coefficients %[[G]], %[[LR]]
 // ADAM-NEXT:    %[[SUM:.*]] = gc.read @w.gradient
 // ADAM-NEXT:    %[[COPY:.*]] = gc.scale %[[SUM]] {factor = 1.000000e+00 : f32}
 // ADAM-NEXT:    gc.gradient @w, %[[COPY]]

@@ -69,7 +69,7 @@ module attributes {gc.arena_bytes = 512 : i64} {
     %w = gc.read @w : tensor<16xf32>
     %0 = gc.mul %x, %w {gc.offsets = array<i64: 128>} : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
     // expected-note@+1 {{overwritten here, bytes [0, 64)}}
-    gc.sgd @w, %0 {lr = 0.1 : f32} : (tensor<16xf32>) -> ()
+    gc.accumulate @w, %0 : tensor<16xf32>
     // expected-error@+1 {{operand #1 is variable 'w' at bytes [0, 64), but bytes [0, 64) have been updated since}}
     %r = gc.add %0, %w {gc.offsets = array<i64: 192>} : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
     return %r : tensor<16xf32>
@@ -85,7 +85,7 @@ module attributes {gc.arena_bytes = 512 : i64} {
     %w = gc.read @w : tensor<16xf32>
     %v = gc.reshape %w {gc.offsets = array<i64: 0>} : (tensor<16xf32>) -> tensor<4x4xf32>
     // expected-note@+1 {{overwritten here, bytes [0, 64)}}
-    gc.sgd @w, %x {lr = 0.1 : f32} : (tensor<16xf32>) -> ()
+    gc.accumulate @w, %x : tensor<16xf32>
     // expected-error@+1 {{operand #0 is variable 'w' at bytes [0, 64), but bytes [0, 64) have been updated since}}
     %n = gc.neg %v {gc.offsets = array<i64: 128>} : (tensor<4x4xf32>) -> tensor<4x4xf32>
     %r = gc.reshape %n {gc.offsets = array<i64: 128>} : (tensor<4x4xf32>) -> tensor<16xf32>
@@ -101,7 +101,7 @@ module attributes {gc.arena_bytes = 512 : i64} {
   func.func @read_again(%x: tensor<16xf32> {gc.input = "x", gc.offsets = array<i64: 64>}) -> tensor<16xf32> attributes {gc.list = "micro_batch"} {
     %w = gc.read @w : tensor<16xf32>
     %0 = gc.mul %x, %w {gc.offsets = array<i64: 128>} : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
-    gc.sgd @w, %0 {lr = 0.1 : f32} : (tensor<16xf32>) -> ()
+    gc.accumulate @w, %0 : tensor<16xf32>
     %again = gc.read @w : tensor<16xf32>
     %r = gc.add %0, %again {gc.offsets = array<i64: 128>} : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
     return %r : tensor<16xf32>
@@ -281,7 +281,7 @@ module attributes {gc.arena_bytes = 512 : i64} {
     %w = gc.read @w : tensor<16xf32>
     // expected-note@+1 {{overwritten here, bytes [128, 192)}}
     %0 = gc.exp %w {gc.offsets = array<i64: 128>} : (tensor<16xf32>) -> tensor<16xf32>
-    gc.sgd @w, %0 {lr = 0.1 : f32} : (tensor<16xf32>) -> ()
+    gc.accumulate @w, %0 : tensor<16xf32>
     return
   }
 }

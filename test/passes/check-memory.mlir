@@ -15,7 +15,7 @@
 // CHECK-SAME:      gc.offsets = array<i64: [[A:[0-9]+]]>
 // CHECK:         gc.exp
 // CHECK-SAME:      gc.offsets = array<i64: [[A]]>
-// CHECK:         gc.sgd
+// CHECK:         gc.accumulate
 gc.parameter @w : tensor<16x16xf32> = #gc.init<constant, [0.0]>
 func.func @train(%x: tensor<8x16xf32> {gc.input = "x"}) -> tensor<128xf32> attributes {gc.list = "micro_batch"} {
   %w = gc.read @w : tensor<16x16xf32>
@@ -23,7 +23,7 @@ func.func @train(%x: tensor<8x16xf32> {gc.input = "x"}) -> tensor<128xf32> attri
   %1 = gc.exp %0 : (tensor<8x16xf32>) -> tensor<8x16xf32>
   %dw = gc.linear_grad_weight %x, %1 : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<16x16xf32>
   %2 = gc.reshape %1 : (tensor<8x16xf32>) -> tensor<128xf32>
-  gc.sgd @w, %dw {lr = 0.1 : f32} : (tensor<16x16xf32>) -> ()
+  gc.accumulate @w, %dw : tensor<16x16xf32>
   return %2 : tensor<128xf32>
 }
 
@@ -37,7 +37,7 @@ func.func @train(%x: tensor<16xf32> {gc.input = "x"}) -> tensor<16xf32> attribut
   %w = gc.read @w : tensor<16xf32>
   %0 = gc.mul %x, %w : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
   gc.gradient @w, %0 : tensor<16xf32>
-  gc.sgd @w, %0 {lr = 0.1 : f32} : (tensor<16xf32>) -> ()
+  gc.accumulate @w, %0 : tensor<16xf32>
   return %0 : tensor<16xf32>
 }
 func.func @evaluate(%x: tensor<16xf32> {gc.input = "x"}) -> tensor<16xf32> attributes {gc.list = "evaluate"} {

@@ -212,7 +212,7 @@ func.func @model(%x: tensor<8x4xf32> {gc.input = "image"}, %l: tensor<8xi32> {gc
   %y = gc.linear %x, %w : (tensor<8x4xf32>, tensor<3x4xf32>) -> tensor<8x3xf32>
   %loss, %lse = gc.cross_entropy %y, %l : (tensor<8x3xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
   // expected-error @below {{belongs to a step, which passes make of a model}}
-  gc.sgd @w, %w {lr = 0.1 : f32} : (tensor<3x4xf32>) -> ()
+  gc.accumulate @w, %w : tensor<3x4xf32>
   return %loss : tensor<f32>
 }
 

@@ -8,6 +8,15 @@
 // RUN: not gc-opt %s --gc-optimizer="momentum=0.9 dampening=0.1 nesterov=true" 2>&1 | FileCheck %s --check-prefix=NESTEROV
 // RUN: not gc-opt %s --gc-optimizer="kind=adam beta2=1" 2>&1 | FileCheck %s --check-prefix=BETA
 // RUN: not gc-opt %s --gc-optimizer="kind=adam epsilon=-1" 2>&1 | FileCheck %s --check-prefix=EPSILON
+// RUN: not gc-opt %s --gc-optimizer=clip-norm=0 2>&1 | FileCheck %s --check-prefix=NORM
+// RUN: not gc-opt %s --gc-optimizer=clip-value=-1 2>&1 | FileCheck %s --check-prefix=VALUE
+// RUN: not gc-opt %s --gc-optimizer="clip-value=1 clip-norm=1" 2>&1 | FileCheck %s --check-prefix=BOTH
+// RUN: not gc-opt %s --gc-optimizer=ema=1 2>&1 | FileCheck %s --check-prefix=EMA
+// RUN: not gc-opt %s --gc-optimizer=no-decay=w 2>&1 | FileCheck %s --check-prefix=NO-DECAY
+// RUN: not gc-opt %s --gc-optimizer="weight-decay=1 no-decay=w,,b" 2>&1 | FileCheck %s --check-prefix=PATTERN
+// RUN: not gc-opt %s --gc-optimizer=lr-scale=w 2>&1 | FileCheck %s --check-prefix=NO-FACTOR
+// RUN: not gc-opt %s --gc-optimizer=lr-scale=w=-1 2>&1 | FileCheck %s --check-prefix=FACTOR
+// RUN: not gc-opt %s --gc-optimizer=lr-scale==1 2>&1 | FileCheck %s --check-prefix=NO-PATTERN
 // RUN: not gc-opt %s --gc-optimizer 2>&1 | FileCheck %s --check-prefix=ORDER
 // RUN: gc-opt %S/Inputs/optimizer-invalid.mlir --gc-optimizer=kind=adam --split-input-file --verify-diagnostics
 
@@ -20,6 +29,15 @@
 // NESTEROV: error: optimizer: nesterov needs a momentum above 0 and no dampening
 // BETA: error: optimizer: beta2=1: expected a number from 0 on, below 1
 // EPSILON: error: optimizer: epsilon=-1: expected a number from 0 on
+// NORM: error: optimizer: clip-norm=0: expected a number above 0
+// VALUE: error: optimizer: clip-value=-1: expected a number above 0
+// BOTH: error: optimizer: clip-norm and clip-value exclude each other
+// EMA: error: optimizer: ema=1: expected a number from 0 on, below 1
+// NO-DECAY: error: optimizer: no-decay has no effect without a weight-decay above 0
+// PATTERN: error: optimizer: no-decay: 'w,,b' has an empty pattern
+// NO-FACTOR: error: optimizer: lr-scale: 'w' is not PATTERN=FACTOR with a FACTOR from 0 on
+// FACTOR: error: optimizer: lr-scale: 'w=-1' is not PATTERN=FACTOR with a FACTOR from 0 on
+// NO-PATTERN: error: optimizer: lr-scale: '=1' has no pattern
 // ORDER: error: 'builtin.module' op has no function with gc.list = "micro_batch": run --gc-autodiff first
 module {
 }

@@ -9,6 +9,7 @@ gc.parameter @x : tensor<3xf32> = #gc.init<constant, [0.0]>
 // CHECK:         %[[V:.*]] = gc.reshape
 // CHECK:         gc.scale
 // CHECK-NEXT:    gc.read @generator
+// CHECK-NEXT:    gc.read @learning_rate
 // CHECK-NEXT:    gc.optimizer_coefficients
 // CHECK-NEXT:    gc.adam @x
 // CHECK-NEXT:    gc.transpose %[[V]]

@@ -9,14 +9,20 @@
 gc.parameter @w : tensor<9xf32> = #gc.init<constant, [0.0]>
 gc.parameter @x : tensor<5x3xf32> = #gc.init<constant, [0.0]>
 
-// SGD-NOT:       gc.state
+// SGD-NOT:       gc.state @w
+// SGD-DAG:       gc.state @generator generator : tensor<2xi64>
+// SGD-DAG:       gc.state @learning_rate schedule : tensor<256xf32> = <constant, [5.000000e-01]>
 // SGD-LABEL:     func.func @train(
 // SGD-NOT:         gc.gradient @
 // SGD:             %[[DW:.*]] = gc.linear_grad_weight
 // SGD-NEXT:        %[[DX:.*]] = gc.linear_grad_input
-// SGD-NEXT:        gc.sgd @x, %[[DX]] {lr = 5.000000e-01 : f32, weight_decay = 2.500000e-01 : f32} : (tensor<5x3xf32>) -> ()
+// SGD-NEXT:        %[[G:.*]] = gc.read @generator
+// SGD-NEXT:        %[[LR:.*]] = gc.read @learning_rate : tensor<256xf32>
+// SGD-NEXT:        %[[C:.*]] = gc.optimizer_coefficients %[[G]], %[[LR]] mode = plain : (tensor<2xi64>, tensor<256xf32>) -> tensor<4xf32>
+// SGD-NEXT:        gc.sgd @x, %[[DX]], %[[C]] {weight_decay = 2.500000e-01 : f32} : (tensor<5x3xf32>, tensor<4xf32>) -> ()
 // SGD-NEXT:        %[[GW:.*]] = gc.reshape %[[DW]]
-// SGD-NEXT:        gc.sgd @w, %[[GW]] {lr = 5.000000e-01 : f32, weight_decay = 2.500000e-01 : f32} : (tensor<9xf32>) -> ()
+// SGD-NEXT:        gc.sgd @w, %[[GW]], %[[C]] {weight_decay = 2.500000e-01 : f32} : (tensor<9xf32>, tensor<4xf32>) -> ()
+// SGD-NEXT:        gc.advance @generator
 // SGD-NEXT:        return
 
 // MOMENTUM-DAG:  gc.state @w.velocity optimizer : tensor<9xf32> = <constant, [0.000000e+00]>
@@ -25,8 +31,9 @@ gc.parameter @x : tensor<5x3xf32> = #gc.init<constant, [0.0]>
 // MOMENTUM-LABEL: func.func @train(
 // MOMENTUM:        gc.gradient @x, %[[GX:.*]] : tensor<5x3xf32>
 // MOMENTUM-NEXT:   %[[G:.*]] = gc.read @generator
-// MOMENTUM-NEXT:   %[[C:.*]] = gc.optimizer_coefficients %[[G]] mode = momentum {beta1 = 5.000000e-01 : f32, beta2 = 2.500000e-01 : f32, lr = 1.000000e-03 : f32}
-// MOMENTUM-NEXT:   gc.sgd @x velocity @x.velocity, %[[GX]], %[[C]] {dampening = 2.500000e-01 : f32, lr = 1.000000e-03 : f32, momentum = 5.000000e-01 : f32}
+// MOMENTUM-NEXT:   %[[LR:.*]] = gc.read @learning_rate
+// MOMENTUM-NEXT:   %[[C:.*]] = gc.optimizer_coefficients %[[G]], %[[LR]] mode = momentum {beta1 = 5.000000e-01 : f32, beta2 = 2.500000e-01 : f32}
+// MOMENTUM-NEXT:   gc.sgd @x velocity @x.velocity, %[[GX]], %[[C]] {dampening = 2.500000e-01 : f32, momentum = 5.000000e-01 : f32}
 // MOMENTUM:        gc.gradient @w, %[[GW:.*]] : tensor<9xf32>
 // MOMENTUM-NEXT:   gc.sgd @w velocity @w.velocity, %[[GW]], %[[C]]
 // MOMENTUM-NEXT:   gc.advance @generator
@@ -40,13 +47,13 @@ gc.parameter @x : tensor<5x3xf32> = #gc.init<constant, [0.0]>
 // ADAM-DAG:      gc.state @x.exp_avg_sq optimizer : tensor<5x3xf32>
 // ADAM-LABEL:    func.func @train(
 // ADAM-NOT:        gc.gradient @
-// ADAM:            %[[C:.*]] = gc.optimizer_coefficients %{{.*}} mode = adam {beta1 = 0.89{{[0-9]*}} : f32, beta2 = 9.990000e-01 : f32, lr = 1.000000e-03 : f32}
+// ADAM:            %[[C:.*]] = gc.optimizer_coefficients %{{.*}} mode = adam {beta1 = 0.89{{[0-9]*}} : f32, beta2 = 9.990000e-01 : f32}
 // ADAM:            gc.adam @x moments @x.exp_avg, @x.exp_avg_sq, %{{.*}}, %[[C]] {
-// ADAM-SAME:         weight_decay = 0.000000e+00
+// ADAM-NOT:          weight_decay
 // ADAM:            gc.adam @w moments @w.exp_avg, @w.exp_avg_sq, %{{.*}}, %[[C]] {
 // ADAM:            gc.advance @generator
 
-// ADAMW:         gc.adamw @w moments @w.exp_avg, @w.exp_avg_sq, %{{.*}} {beta1 = 5.000000e-01 : f32, beta2 = 2.500000e-01 : f32, epsilon = 1.250000e-01 : f32, lr = 1.000000e-03 : f32, weight_decay = 0.00999{{[0-9]*}} : f32}
+// ADAMW:         gc.adamw @w moments @w.exp_avg, @w.exp_avg_sq, %{{.*}} {beta1 = 5.000000e-01 : f32, beta2 = 2.500000e-01 : f32, epsilon = 1.250000e-01 : f32, weight_decay = 0.00999{{[0-9]*}} : f32}
 func.func @model(%l: tensor<5xi32>) -> (tensor<f32> {gc.output = "loss"}) {
   %w = gc.read @w : tensor<9xf32>
   %x = gc.read @x : tensor<5x3xf32>
@@ -69,7 +76,8 @@ gc.state @counter generator : tensor<2xi64> = #gc.init<constant, [0.0]>
 // ADAM:          gc.dropout
 // ADAM:          gc.dropout
 // ADAM-NEXT:     %[[G:.*]] = gc.read @counter
-// ADAM-NEXT:     gc.optimizer_coefficients %[[G]]
+// ADAM-NEXT:     %[[LR:.*]] = gc.read @learning_rate
+// ADAM-NEXT:     gc.optimizer_coefficients %[[G]], %[[LR]]
 // ADAM-NEXT:     gc.adam @w
 // ADAM-NEXT:     gc.advance @counter
 func.func @model() -> (tensor<f32> {gc.output = "loss"}) {

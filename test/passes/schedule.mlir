@@ -3,9 +3,9 @@
 // Updates run as soon as their gradient is complete: two gradients never exist at once.
 // CHECK-LABEL: func.func @updates(
 // CHECK:         %[[A:.*]] = gc.linear_grad_weight
-// CHECK-NEXT:    gc.sgd @a, %[[A]]
+// CHECK-NEXT:    gc.accumulate @a, %[[A]]
 // CHECK-NEXT:    %[[B:.*]] = gc.linear_grad_weight
-// CHECK-NEXT:    gc.sgd @b, %[[B]]
+// CHECK-NEXT:    gc.accumulate @b, %[[B]]
 // CHECK-NEXT:    return
 gc.parameter @a : tensor<64x64xf32> = #gc.init<constant, [0.0]>
 gc.parameter @b : tensor<64x64xf32> = #gc.init<constant, [0.0]>
@@ -14,8 +14,8 @@ func.func @updates(%x: tensor<8x64xf32>, %y: tensor<8x64xf32>) attributes {gc.li
   %dy = gc.broadcast %seed {dimensions = array<i64>} : (tensor<f32>) -> tensor<8x64xf32>
   %da = gc.linear_grad_weight %x, %dy : (tensor<8x64xf32>, tensor<8x64xf32>) -> tensor<64x64xf32>
   %db = gc.linear_grad_weight %y, %dy : (tensor<8x64xf32>, tensor<8x64xf32>) -> tensor<64x64xf32>
-  gc.sgd @a, %da {lr = 0.1 : f32} : (tensor<64x64xf32>) -> ()
-  gc.sgd @b, %db {lr = 0.1 : f32} : (tensor<64x64xf32>) -> ()
+  gc.accumulate @a, %da : tensor<64x64xf32>
+  gc.accumulate @b, %db : tensor<64x64xf32>
   return
 }
 
@@ -28,7 +28,7 @@ func.func @updates(%x: tensor<8x64xf32>, %y: tensor<8x64xf32>) attributes {gc.li
 // CHECK:         %[[DW:.*]] = gc.linear_grad_weight %[[A]], %[[DY:.*]] :
 // CHECK-NEXT:    %[[W:.*]] = gc.read @w
 // CHECK-NEXT:    %[[DX:.*]] = gc.linear_grad_input %[[DY]], %[[W]]
-// CHECK-NEXT:    gc.sgd @w, %[[DW]]
+// CHECK-NEXT:    gc.accumulate @w, %[[DW]]
 // CHECK-NEXT:    gc.reduce_sum %[[DX]]
 gc.parameter @w : tensor<8x8xf32> = #gc.init<constant, [0.0]>
 func.func @weight_first(%x: tensor<512x8xf32>) -> tensor<8xf32> attributes {gc.list = "micro_batch"} {
@@ -38,7 +38,7 @@ func.func @weight_first(%x: tensor<512x8xf32>) -> tensor<8xf32> attributes {gc.l
   %w = gc.read @w : tensor<8x8xf32>
   %dx = gc.linear_grad_input %dy, %w : (tensor<512x8xf32>, tensor<8x8xf32>) -> tensor<512x8xf32>
   %dw = gc.linear_grad_weight %a, %dy : (tensor<512x8xf32>, tensor<512x8xf32>) -> tensor<8x8xf32>
-  gc.sgd @w, %dw {lr = 0.1 : f32} : (tensor<8x8xf32>) -> ()
+  gc.accumulate @w, %dw : tensor<8x8xf32>
   %s = gc.reduce_sum %dx {dimensions = array<i64: 0>} : (tensor<512x8xf32>) -> tensor<8xf32>
   return %s : tensor<8xf32>
 }
@@ -51,7 +51,7 @@ func.func @weight_first(%x: tensor<512x8xf32>) -> tensor<8xf32> attributes {gc.l
 // CHECK:         %[[DX:.*]] = gc.linear_grad_input %[[DY:.*]], %{{.*}}
 // CHECK-NEXT:    gc.reduce_sum %[[DX]]
 // CHECK-NEXT:    %[[DW:.*]] = gc.linear_grad_weight %{{.*}}, %[[DY]]
-// CHECK-NEXT:    gc.sgd @w, %[[DW]]
+// CHECK-NEXT:    gc.accumulate @w, %[[DW]]
 // CHECK-NEXT:    return
 gc.parameter @w : tensor<64x64xf32> = #gc.init<constant, [0.0]>
 func.func @large_weight(%x: tensor<2x64xf32>) -> tensor<64xf32> attributes {gc.list = "micro_batch"} {
@@ -61,7 +61,7 @@ func.func @large_weight(%x: tensor<2x64xf32>) -> tensor<64xf32> attributes {gc.l
   %w = gc.read @w : tensor<64x64xf32>
   %dw = gc.linear_grad_weight %a, %dy : (tensor<2x64xf32>, tensor<2x64xf32>) -> tensor<64x64xf32>
   %dx = gc.linear_grad_input %dy, %w {gc.workspace = 4096} : (tensor<2x64xf32>, tensor<64x64xf32>) -> tensor<2x64xf32>
-  gc.sgd @w, %dw {lr = 0.1 : f32} : (tensor<64x64xf32>) -> ()
+  gc.accumulate @w, %dw : tensor<64x64xf32>
   %s = gc.reduce_sum %dx {dimensions = array<i64: 0>} : (tensor<2x64xf32>) -> tensor<64xf32>
   return %s : tensor<64xf32>
 }
@@ -123,14 +123,14 @@ func.func @forward_stays(%x: tensor<64x64xf32>) -> (tensor<64x64xf32>, tensor<64
 // CHECK-LABEL: func.func @reads(
 // CHECK:         %[[OLD:.*]] = gc.read @w
 // CHECK-NEXT:    gc.scale %[[OLD]] {factor = 2.
-// CHECK-NEXT:    gc.sgd @w
+// CHECK-NEXT:    gc.accumulate @w
 // CHECK-NEXT:    %[[NEW:.*]] = gc.read @w
 // CHECK-NEXT:    gc.scale %[[NEW]] {factor = 3.
 gc.parameter @w : tensor<64xf32> = #gc.init<constant, [0.0]>
 func.func @reads(%x: tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>) attributes {gc.list = "micro_batch"} {
   %old = gc.read @w : tensor<64xf32>
   %a = gc.scale %old {factor = 2.0 : f32} : (tensor<64xf32>) -> tensor<64xf32>
-  gc.sgd @w, %x {lr = 0.1 : f32} : (tensor<64xf32>) -> ()
+  gc.accumulate @w, %x : tensor<64xf32>
   %new = gc.read @w : tensor<64xf32>
   %b = gc.scale %new {factor = 3.0 : f32} : (tensor<64xf32>) -> tensor<64xf32>
   return %a, %b : tensor<64xf32>, tensor<64xf32>

@@ -2,6 +2,7 @@
 #include "test/reference/Interpreter.h"
 #include "test/reference/Families.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <algorithm>
 #include <cmath>
 
 using namespace mlir;
@@ -93,17 +94,11 @@ private:
           }
           return success();
         })
-        .Case([&](SgdOp o) {
-          if (!take({o.getParameter()}) || (o.getVelocity() && !take({*o.getVelocity()})))
-            return failure();
-          sgd(o, x, *v[0], o.getVelocity() ? v[1] : nullptr);
-          return success();
-        })
-        .Case<AdamOp, AdamWOp>([&](auto o) {
-          if (!take({o.getParameter(), o.getFirstMoment(), o.getSecondMoment()}))
-            return failure();
-          adam(o, x, *v[0], *v[1], *v[2], isa<AdamWOp>(op));
-          return success();
+        .Case([&](OptimizerOpInterface o) {
+          for (FlatSymbolRefAttr variable : o.getVariables())
+            if (!take({variable.getValue()}))
+              return failure();
+          return optimize(o, x, v);
         })
         .Case([&](RunningStatsOp o) {
           if (!take({o.getRunningMean(), o.getRunningVariance()}))
@@ -136,31 +131,45 @@ private:
             [](Operation *o) { return o->emitOpError("is unknown to the reference interpreter"); });
   }
 
-  static void sgd(SgdOp op, ArrayRef<Tensor> x, Tensor &p, Tensor *velocity) {
+  // x = the gradient, then the coefficients (lr, s, a, b).
+  static LogicalResult optimize(OptimizerOpInterface op, ArrayRef<Tensor> x, ArrayRef<Tensor *> v) {
+    double scale = number(op.getLrScale()), lr = scale * x[1][0],
+           decay = number(op.getWeightDecay());
+    Tensor &p = *v[0];
     for (int64_t i = 0; i < p.size(); ++i) {
-      double g = x[0][i] + number(op.getWeightDecay()) * p[i];
-      if (velocity) {
-        double v = (*velocity)[i] = x[1][0] * (*velocity)[i] + x[1][1] * g;
-        g = op.getNesterov() ? g + number(op.getMomentum()) * v : v;
+      double g = x[0][i] * x[1][1];
+      if (auto limit = op.getClipValue())
+        g = std::clamp(g, -number(*limit), number(*limit));
+      if (auto o = dyn_cast<SgdOp>(op.getOperation())) {
+        g += decay * p[i];
+        if (o.getVelocity()) {
+          double velocity = (*v[1])[i] = x[1][2] * (*v[1])[i] + x[1][3] * g;
+          g = o.getNesterov() ? g + number(o.getMomentum()) * velocity : velocity;
+        }
+        p[i] -= lr * g;
+      } else if (auto o = dyn_cast<AdamOp>(op.getOperation())) {
+        adam(o, g + decay * p[i], scale, x[1], p[i], (*v[1])[i], (*v[2])[i]);
+      } else if (auto o = dyn_cast<AdamWOp>(op.getOperation())) {
+        p[i] -= lr * decay * p[i];
+        adam(o, g, scale, x[1], p[i], (*v[1])[i], (*v[2])[i]);
+      } else {
+        return op->emitOpError("is unknown to the reference interpreter");
       }
-      p[i] -= number(op.getLr()) * g;
+      if (op.getAverageAttr()) {
+        double kept = number(op.getAverageDecay());
+        (*v.back())[i] = kept * (*v.back())[i] + (1 - kept) * p[i];
+      }
     }
+    return success();
   }
 
   template <typename Adam>
-  static void adam(Adam op, ArrayRef<Tensor> x, Tensor &p, Tensor &m, Tensor &v, bool decoupled) {
+  static void adam(Adam op, double g, double scale, const Tensor &c, double &p, double &m,
+                   double &v) {
     double beta1 = number(op.getBeta1()), beta2 = number(op.getBeta2());
-    double decay = number(op.getWeightDecay());
-    for (int64_t i = 0; i < p.size(); ++i) {
-      double g = x[0][i];
-      if (decoupled)
-        p[i] -= number(op.getLr()) * decay * p[i];
-      else
-        g += decay * p[i];
-      m[i] += (1 - beta1) * (g - m[i]);
-      v[i] = beta2 * v[i] + (1 - beta2) * g * g;
-      p[i] -= x[1][0] * m[i] / (std::sqrt(v[i]) * x[1][1] + number(op.getEpsilon()));
-    }
+    m += (1 - beta1) * (g - m);
+    v = beta2 * v + (1 - beta2) * g * g;
+    p -= scale * c[2] * m / (std::sqrt(v) * c[3] + number(op.getEpsilon()));
   }
 
   Tensors &variables;
@@ -172,15 +181,23 @@ private:
   std::map<Value, Tensor, ByPointer> values;
 };
 
-// (lr / (1 - beta1^t), 1 / sqrt(1 - beta2^t)), or (momentum, 1 - dampening) after the first step.
-void coefficients(CoefficientsOp op, const Tensor &generator, Tensor &result) {
-  double t = generator[1] + 1, beta1 = number(op.getBeta1()), beta2 = number(op.getBeta2());
-  if (op.getMode() == CoefficientsMode::Momentum) {
-    result[0] = t == 1 ? 0 : beta1;
-    result[1] = t == 1 ? 1 : 1 - beta2;
-  } else {
-    result[0] = number(op.getLr()) / (1 - std::pow(beta1, t));
-    result[1] = 1 / std::sqrt(1 - std::pow(beta2, t));
+// (lr, s, a, b), with (a, b) = (lr / (1 - beta1^t), 1 / sqrt(1 - beta2^t)) or (momentum, 1 -
+// dampening) after the first step.
+void coefficients(CoefficientsOp op, ArrayRef<Tensor> x, Tensor &result) {
+  double t = x[0][1] + 1, beta1 = number(op.getBeta1()), beta2 = number(op.getBeta2());
+  auto step = static_cast<int64_t>(x[0][1]);
+  result[0] = x[1][step % x[1].size()];
+  result[1] = 1;
+  if (op.getSquares())
+    result[1] = std::min(1.0, number(*op.getClipNorm()) / (std::sqrt(x[2][0] + x[2][1]) + 1e-6));
+  result[2] = 0;
+  result[3] = 1;
+  if (op.getMode() == CoefficientsMode::Momentum && t > 1) {
+    result[2] = beta1;
+    result[3] = 1 - beta2;
+  } else if (op.getMode() == CoefficientsMode::Adam) {
+    result[2] = result[0] / (1 - std::pow(beta1, t));
+    result[3] = 1 / std::sqrt(1 - std::pow(beta2, t));
   }
 }
 
@@ -210,7 +227,14 @@ FailureOr<std::vector<Tensor>> evaluate(Operation *op, ArrayRef<Tensor> operands
     return results;
   }
   if (auto o = dyn_cast<CoefficientsOp>(op)) {
-    coefficients(o, operands[0], results[0]);
+    coefficients(o, operands, results[0]);
+    return results;
+  }
+  if (auto o = dyn_cast<SquareSumOp>(op)) {
+    for (double x : operands[0].data)
+      results[0][0] += x * x;
+    if (o.getBefore())
+      results[0][0] += operands[1][0] + operands[1][1];
     return results;
   }
   for (auto family : {evaluateElementwise, evaluateLinear, evaluateNorm, evaluatePool,

@@ -29,7 +29,8 @@ void CompileFlags::add(CLI::App &app) {
   setting("--optimizer", o.name, "sgd, adam or adamw")
       ->check(choice({"sgd", "adam", "adamw"}))
       ->capture_default_str();
-  setting("--lr", o.lr, "Learning rate")->capture_default_str();
+  // A run of a finished plan may have it, too: it is data of the step.
+  app.add_option("--lr", o.lr, "Learning rate")->capture_default_str()->group(group);
   setting("--momentum", o.momentum, "SGD's momentum (0)");
   setting("--dampening", o.dampening, "SGD's dampening (0)");
   remember(app.add_flag("--nesterov", o.nesterov, "Nesterov's momentum"), group);
@@ -37,6 +38,14 @@ void CompileFlags::add(CLI::App &app) {
   setting("--beta1", o.beta1, "Adam's first decay (0.9)");
   setting("--beta2", o.beta2, "Adam's second decay (0.999)");
   setting("--epsilon", o.epsilon, "Adam's epsilon (1e-08)");
+  setting("--clip-norm", o.clipNorm, "Scale gradients so that the norm of all is at most this");
+  setting("--clip-value", o.clipValue, "Cut each element of a gradient to [-VALUE, VALUE]");
+  setting("--no-decay", o.noDecay,
+          "Parameters without weight decay, by patterns of their names: '*.bias,*norm*'");
+  setting("--lr-scale", o.lrScale,
+          "Parameters with a multiple of the learning rate: 'PATTERN=FACTOR,...'");
+  setting("--ema", o.ema,
+          "Decay of a moving average of the weights, which is evaluated and saved in their place");
 
   group = "What is trained";
   remember(app.add_option("--freeze", c.freeze.names,

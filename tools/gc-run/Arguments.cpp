@@ -112,6 +112,26 @@ void addDataFlags(CLI::App &app, Arguments &a, Raw &raw) {
       ->group(group);
 }
 
+/// Data of the step, so that a finished plan can follow it; --lr is beside the optimizer's
+/// settings.
+void addLearningRateFlags(CLI::App &app, Arguments &a) {
+  gc::runtime::LearningRateOptions &rate = a.train.schedule.learningRate;
+  const char *group = "Learning rate (counted in steps; docs/training.md)";
+  app.add_option("--schedule", rate.schedule,
+                 "constant, step:EVERY[:FACTOR], multi-step:A,B,...[:FACTOR], linear, "
+                 "cosine[:FIRST[:TIMES]] (with restarts), one-cycle[:RISING[:START[:END]]]")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--warmup", rate.warmup,
+                 "Steps in which the learning rate rises to --lr, before "
+                 "the schedule begins")
+      ->check(countValidator())
+      ->group(group);
+  app.add_option("--min-lr", rate.minimum,
+                 "Where linear and cosine end (0), and what step and multi-step keep at least")
+      ->group(group);
+}
+
 void addDeviceFlags(CLI::App &app, Arguments &a) {
   const char *group = "Device";
   app.add_option("--device", a.train.device, "cpu or cuda[:N] (default: cpu, or the plan's)")
@@ -273,6 +293,8 @@ Status finish(const CLI::App &app, Arguments &a, Raw &raw, CompileFlags &compile
     return badInput(
         "--dump-gradients and --evaluate exclude each other: evaluation uses the memory in "
         "which the gradients are kept; run them one after the other");
+  if (app.count("--lr"))
+    schedule.learningRate.lr = c.optimizer.lr;
   a.compileFlag = compileFlags.firstGiven();
   a.noCalibrate = compileFlags.noCalibrate();
   return {};
@@ -292,6 +314,7 @@ ParsedArguments parseArguments(int argc, char **argv) {
   addDataFlags(app, a, raw);
   CompileFlags compileFlags(a.compile);
   compileFlags.add(app);
+  addLearningRateFlags(app, a);
   app.add_flag(
          "--verify", a.verify,
          "Instead of training, run the same --steps (default: 2) with and without recomputation "

@@ -55,10 +55,52 @@ LogicalResult emitAdvance(AdvanceOp op, OpKernels &kernels) {
 }
 
 LogicalResult emitCoefficients(CoefficientsOp op, OpKernels &kernels) {
-  kernels.add("", {kernels.operand(0), kernels.result(0)}, 1, 1,
+  kernels.add("", coefficientsUses(op, kernels), 1, 1,
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
-                k.loop(begin, end, [&](Expr) { addCoefficients(k, op, buffers[0], buffers[1]); });
+                k.loop(begin, end, [&](Expr) { addCoefficients(k, op, buffers); });
               });
+  return success();
+}
+
+// Chunks of a size that does not depend on the threads are summed in vectors, their sums in f64.
+LogicalResult emitSquareSum(SquareSumOp op, OpKernels &kernels) {
+  constexpr int64_t chunk = 4096;
+  int64_t elements = elementCount(op.getInput().getType());
+  int64_t whole = elements / chunk, rest = elements % chunk;
+  BufferUse input = kernels.operand(0, {elements}), partials = kernels.scratch({whole});
+  auto squares = [&](KernelBuilder &k, Value input, Expr first, int64_t size) {
+    return k.sumColumns(size, [&](const Columns &columns) {
+      Expr x = k.load(input, {}, {first + columns.first, columns.count, columns.mask});
+      return x * x;
+    });
+  };
+  if (whole > 0)
+    kernels.add("chunks", {input, partials}, whole, grainOf(chunk),
+                [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
+                  k.loop(begin, end, [&](Expr i) {
+                    k.store(squares(k, buffers[0], i * chunk, chunk), buffers[1], {i});
+                  });
+                });
+  SmallVector<BufferUse> uses = squareSumUses(op, kernels);
+  if (rest > 0)
+    uses.push_back(input);
+  if (whole > 0)
+    uses.push_back(partials);
+  kernels.add(
+      "sum", uses, 1, 1, [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
+        k.loop(begin, end, [&](Expr) {
+          size_t own = op.getBefore() ? 2 : 1;
+          Expr sum = k.f64(0);
+          if (rest > 0)
+            sum = k.toDouble(squares(k, buffers[own], k.index(whole * chunk), rest));
+          if (whole > 0)
+            sum = k.loop(k.index(0), k.index(whole), 1, {sum}, [&](Expr i, ArrayRef<Expr> carried) {
+              Expr part = k.toDouble(k.load(buffers.back(), {i}));
+              return SmallVector<Expr>{carried[0] + part};
+            })[0];
+          finishSquareSum(k, sum, buffers.take_front(own));
+        });
+      });
   return success();
 }
 

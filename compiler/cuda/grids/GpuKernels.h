@@ -119,6 +119,7 @@ void emitJoinedUpdates(llvm::ArrayRef<UpdateOpInterface> ops,
 mlir::LogicalResult emitRunningStats(RunningStatsOp op, GpuKernels &kernels);
 mlir::LogicalResult emitAdvance(AdvanceOp op, GpuKernels &kernels);
 mlir::LogicalResult emitCoefficients(CoefficientsOp op, GpuKernels &kernels);
+mlir::LogicalResult emitSquareSum(SquareSumOp op, GpuKernels &kernels);
 mlir::LogicalResult emitGradientSeed(GradientSeedOp op, GpuKernels &kernels);
 mlir::LogicalResult emitDropout(DropoutOp op, GpuKernels &kernels);
 mlir::LogicalResult emitBatchStats(BatchStatsOp op, GpuKernels &kernels);

@@ -1,5 +1,5 @@
 //===- Updates.cpp - Ops that change variables, and what they need --------===//
-#include "compiler/cuda/grids/GpuKernels.h"
+#include "compiler/cuda/grids/Columns.h"
 #include "compiler/language/Formulas.h"
 
 using namespace mlir;
@@ -123,10 +123,51 @@ LogicalResult emitAdvance(AdvanceOp op, GpuKernels &kernels) {
 }
 
 LogicalResult emitCoefficients(CoefficientsOp op, GpuKernels &kernels) {
-  kernels.add("", {kernels.operand(0), kernels.result(0)}, one, one,
-              [&](GpuBuilder &k, ArrayRef<Value> buffers) {
-                addCoefficients(k, op, buffers[0], buffers[1]);
-              });
+  kernels.add("", coefficientsUses(op, kernels), one, one,
+              [&](GpuBuilder &k, ArrayRef<Value> buffers) { addCoefficients(k, op, buffers); });
+  return success();
+}
+
+LogicalResult emitSquareSum(SquareSumOp op, GpuKernels &kernels) {
+  int64_t elements = elementCount(op.getInput().getType());
+  ColumnBlocks blocks = ColumnBlocks::inChunks(1, elements, 1);
+  int64_t chunks = blocks.chunks.count;
+  BufferUse input = kernels.operand(0, {elements}), partials = kernels.scratch({chunks});
+  SmallVector<BufferUse> uses = squareSumUses(op, kernels);
+  size_t own = uses.size();
+  auto finish = [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &,
+                    ArrayRef<Expr> totals) {
+    finishSquareSum(k, k.toDouble(totals[0]), buffers.take_front(own));
+  };
+  auto square = [&](GpuBuilder &k, Value input, Expr i) {
+    Expr x = k.load(input, {i});
+    return SmallVector<Expr>{x * x};
+  };
+  if (chunks == 1) {
+    uses.push_back(input);
+    addColumnReduction(
+        kernels, "sum", uses, blocks, {},
+        [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &, Expr i) {
+          return square(k, buffers.back(), i);
+        },
+        finish);
+    return success();
+  }
+  addColumnReduction(
+      kernels, "chunks", {input, partials}, blocks, {},
+      [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &, Expr i) {
+        return square(k, buffers[0], i);
+      },
+      [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at, ArrayRef<Expr> totals) {
+        k.store(totals[0], buffers[1], {at.chunk});
+      });
+  uses.push_back(partials);
+  addColumnReduction(
+      kernels, "sum", uses, ColumnBlocks::whole(1, chunks, 1), {},
+      [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &, Expr i) {
+        return SmallVector<Expr>{k.load(buffers.back(), {i})};
+      },
+      finish);
   return success();
 }
 

@@ -61,6 +61,7 @@ TrainingReport exampleRun() {
   run.model = "net";
   run.batch = 32;
   run.loss = {2, NAN, 1};
+  run.learningRate = {0.125, 0.0625, 0.03125};
   run.stepSeconds = {0.5, 0.25, 0.25};
   run.evaluations = {{1, 2, 100, 1.5, 0.5}, {2, 3, 100, 1.25, 0.75}};
   run.accuracy = 0.8;
@@ -112,7 +113,7 @@ TEST(Page, ChartsOfARun) {
   run.stepsBefore = 10; // resumed
   for (EvaluationReport &evaluation : run.evaluations)
     evaluation.step += 10;
-  std::vector<Chart> charts = runCharts(run, plan.get());
+  std::vector<Chart> charts = runCharts(run);
   const Chart &loss = chartOf(charts, "Loss");
   ASSERT_EQ(loss.series.size(), 2u);
   EXPECT_EQ(loss.series[0].x, (std::vector<double>{11, 12, 13}));
@@ -122,7 +123,8 @@ TEST(Page, ChartsOfARun) {
   EXPECT_EQ(accuracy.y.unit, "%");
   EXPECT_EQ(accuracy.series.at(0).y, (std::vector<double>{50, 75}));
   EXPECT_EQ(accuracy.series.at(1).x, (std::vector<double>{13}));
-  EXPECT_EQ(chartOf(charts, "Learning rate").series.at(0).y, (std::vector<double>{0.125, 0.125}));
+  EXPECT_EQ(chartOf(charts, "Learning rate").series.at(0).y,
+            (std::vector<double>{0.125, 0.0625, 0.03125}));
   EXPECT_EQ(chartOf(charts, "Throughput").series.at(0).y, (std::vector<double>{64, 128, 128}));
   EXPECT_EQ(chartOf(charts, "Memory of the process").series.at(0).y,
             (std::vector<double>{100, 120}));
@@ -131,7 +133,7 @@ TEST(Page, ChartsOfARun) {
   // What is not a number leaves a gap.
   EXPECT_EQ(chartsJson(charts)[0]["series"][0]["y"], Json({2, nullptr, 1}));
   EXPECT_EQ(count(chartElements(charts), "<canvas"), charts.size());
-  EXPECT_TRUE(runCharts(TrainingReport(), plan.get()).empty()) << "nothing was measured";
+  EXPECT_TRUE(runCharts(TrainingReport()).empty()) << "nothing was measured";
 }
 
 TEST(Page, LongCurvesKeepTheirExtremes) {

@@ -59,15 +59,33 @@ TEST(Report, HasThePromisedKeys) {
   EXPECT_EQ(out["version"], "1.2");
   EXPECT_EQ(out["configuration"]["lr"], 0.5);
   EXPECT_TRUE(json::parse(reportJson({}))["configuration"].is_null()) << "not known";
-  for (const char *key : {"model",           "device",        "threads",
-                          "batch",           "micro_batches", "parameters",
-                          "steps",           "loss",          "accuracy",
-                          "test_accuracy",   "step_seconds",  "samples_per_second",
-                          "compile_seconds", "memory",        "remat",
-                          "split",           "verify",        "prediction",
-                          "epochs",          "version",       "trainable_parameters",
-                          "command_line",    "host",          "cpu",
-                          "configuration"})
+  for (const char *key : {"model",
+                          "device",
+                          "threads",
+                          "batch",
+                          "micro_batches",
+                          "parameters",
+                          "steps",
+                          "loss",
+                          "accuracy",
+                          "test_accuracy",
+                          "step_seconds",
+                          "samples_per_second",
+                          "compile_seconds",
+                          "memory",
+                          "remat",
+                          "split",
+                          "verify",
+                          "prediction",
+                          "epochs",
+                          "version",
+                          "command_line",
+                          "host",
+                          "cpu",
+                          "configuration",
+                          "learning_rate",
+                          "schedule",
+                          "trainable_parameters"})
     EXPECT_TRUE(out.contains(key)) << key;
   for (const char *key :
        {"predicted_peak_bytes", "measured_peak_bytes", "lower_bound_bytes", "weights_bytes",

@@ -16,6 +16,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <utility>
 
 using namespace gc::runtime;
 namespace plan = gc::plan;
@@ -56,6 +57,7 @@ public:
     for (const char *name :
          {"loss", "correct", "evaluate_loss", "evaluate_correct", "weight", "window_scale"})
       buffer(name, DType_F32, {1});
+    buffer("learning_rate", DType_F32, {kRing});
     set(9, 1);
     std::vector<uint32_t> imageSlots = {0, 2}, labelSlots = {1, 3};
     std::vector<flatbuffers::Offset<Input>> inputs = {
@@ -73,11 +75,13 @@ public:
       variables.push_back(CreateVariableDirect(builder, "window_scale", 9, VariableRole_Accumulator,
                                                CreateInitializer(builder, InitKind_Constant, 1),
                                                &one));
+    variables.push_back(CreateVariableDirect(builder, "learning_rate", 10, VariableRole_Schedule,
+                                             CreateInitializer(builder, InitKind_Constant, 0.25)));
     auto target = CreateTargetDirect(builder, "fake");
     auto memoryTable = CreateMemory(builder, 4);
     builder.Finish(CreatePlanDirect(builder, "fake", target, 4, 2, 1, 100, memoryTable, &buffers,
-                                    &variables, &inputs, &metrics, 0, weighsWindows ? 1 : -1, -1,
-                                    3));
+                                    &variables, &inputs, &metrics, 0, weighsWindows ? 1 : -1, -1, 3,
+                                    0, 0, 0, 0, 0, 0, 0, weighsWindows ? 2 : 1));
   }
   Result<std::byte *> map(uint32_t buffer) override { return memory.at(buffer).data(); }
   Status unmap(uint32_t, bool) override { return {}; }
@@ -130,6 +134,7 @@ public:
     return {};
   }
   Status runStep() override {
+    rates.push_back(number(10, (stepsBefore + steps) % kRing));
     set(8, number(8, 0) + sum);
     sum = 0;
     ++steps;
@@ -146,11 +151,13 @@ public:
     *reinterpret_cast<float *>(memory[buffer].data()) = value;
   }
 
+  static constexpr int64_t kRing = 4; // learning rates
   std::function<void()> onMicroBatch;
-  uint64_t steps = 0;
-  bool staged = false;            // slots are copied to the device
-  bool overlapping = false;       // two lists may be under way
-  std::vector<std::string> calls; // uploads, starts and finishes
+  uint64_t steps = 0, stepsBefore = 0; // run by it, and by others before it
+  std::vector<float> rates;            // with which steps were run
+  bool staged = false;                 // slots are copied to the device
+  bool overlapping = false;            // two lists may be under way
+  std::vector<std::string> calls;      // uploads, starts and finishes
 
 private:
   Status start(size_t slot, bool evaluate) {
@@ -311,6 +318,35 @@ TEST(Trainer, AShortLastWindowWeighsAsAWholeOne) {
   EXPECT_EQ(run.executor.number(9, 0), 1.0f);
 }
 
+// The plan holds fewer learning rates than the run has steps.
+TEST(Trainer, SetsTheLearningRateOfEveryStep) {
+  for (bool overlapping : {false, true}) {
+    FakeRun run(100);
+    run.executor.staged = run.executor.overlapping = overlapping;
+    run.options.schedule.steps = 11;
+    run.options.schedule.learningRate.schedule = "linear";
+    run.options.schedule.learningRate.lr = 0.5;
+    ASSERT_TRUE(run.go().ok());
+    std::vector<double> expected;
+    for (int step = 0; step < 11; ++step)
+      expected.push_back(0.5 - 0.5 * step / 11);
+    EXPECT_EQ(run.executor.rates, std::vector<float>(expected.begin(), expected.end()));
+    EXPECT_EQ(run.report.learningRate, expected);
+    EXPECT_EQ(run.report.schedule, "linear over 11 steps to 0");
+  }
+  FakeRun plain(100);
+  plain.options.schedule.steps = 5;
+  ASSERT_TRUE(plain.go().ok());
+  EXPECT_EQ(plain.executor.rates, std::vector<float>(5, 0.25f)) << "the plan's";
+
+  FakeRun bad(100);
+  bad.options.schedule.steps = 5;
+  bad.options.schedule.learningRate.schedule = "step:7";
+  Status result = bad.go();
+  EXPECT_BAD_INPUT(result, "--schedule=step:7: EVERY 7 has no effect in a run of 5 steps");
+  EXPECT_EQ(bad.executor.steps, 0u);
+}
+
 TEST(Trainer, EvaluationCountsEverySampleOnce) {
   FakeRun run; // test: 0..4, so the last micro-batch holds one sample and one of padding
   run.options.schedule.epochs = 2;
@@ -463,6 +499,38 @@ TEST(Trainer, ResumingGivesWhatOneRunGives) {
   joined.insert(joined.end(), second.report.loss.begin(), second.report.loss.end());
   EXPECT_EQ(joined, whole.report.loss);
   EXPECT_EQ(second.executor.number(8, 0), whole.executor.number(8, 0));
+}
+
+TEST(Trainer, ResumesWithTheLearningRateOfTheStep) {
+  TestDirectory directory;
+  auto configure = [&](FakeRun &run, const char *schedule) {
+    run.options.schedule.steps = 11;
+    run.options.schedule.learningRate.schedule = schedule;
+    run.options.schedule.learningRate.warmup = 2;
+    run.options.resume = directory.file("c");
+  };
+  FakeRun whole(100), first(100), second(100), other(100);
+  configure(whole, "linear");
+  whole.options.resume.clear();
+  ASSERT_TRUE(whole.go().ok());
+  configure(first, "linear");
+  first.options.checkpoint = std::exchange(first.options.resume, "");
+  int microBatches = 0;
+  first.executor.onMicroBatch = [&] {
+    if (++microBatches == 12)
+      std::raise(SIGINT);
+  };
+  ASSERT_TRUE(first.go().ok());
+  ASSERT_EQ(first.executor.steps, 6u) << "in the middle of the ring";
+  configure(second, "linear");
+  second.executor.stepsBefore = 6;
+  ASSERT_TRUE(second.go().ok());
+  std::vector<float> joined = first.executor.rates;
+  joined.insert(joined.end(), second.executor.rates.begin(), second.executor.rates.end());
+  EXPECT_EQ(joined, whole.executor.rates);
+  configure(other, "cosine");
+  EXPECT_BAD_INPUT(other.go(), "its learning rate was linear over 9 steps to 0 after 2 of warm-up, "
+                               "here cosine over 9 steps to 0 after 2 of warm-up (--schedule");
 }
 
 TEST(Trainer, ResumesOnlyTheSameRun) {

@@ -11,7 +11,7 @@ SHARED = {"model": str, "device": str, "batch": int, "micro_batches": int, "para
           "compile_seconds": float, "memory": dict, "remat": dict, "split": dict, "prediction": dict}
 RUN = {**SHARED, "threads": int, "steps": int, "loss": list, "accuracy": (float, type(None)),
        "test_accuracy": (float, type(None)), "step_seconds": dict, "samples_per_second": float,
-       "verify": dict}
+       "verify": dict, "learning_rate": list, "schedule": str}
 MEMORY = ["predicted_peak_bytes", "lower_bound_bytes", "weights_bytes", "gradients_bytes",
           "optimizer_bytes", "activations_bytes", "workspace_bytes", "input_bytes", "arena_bytes",
           "fragmentation_bytes"]
@@ -53,7 +53,7 @@ def check(kind, report):
         return
     assert {"identical", "compared"} <= set(report["verify"])
     seconds = report["step_seconds"]
-    assert len(report["loss"]) == len(seconds["all"]) == report["steps"]
+    assert len(report["loss"]) == len(report["learning_rate"]) == len(seconds["all"]) == report["steps"]
     assert seconds["min"] == min(seconds["all"]) <= seconds["median"]
     memory = report["memory"]
     assert memory["allocations_in_step"] == 0

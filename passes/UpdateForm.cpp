@@ -1,0 +1,36 @@
+//===- UpdateForm.cpp - the update op of each optimizer -------------------===//
+#include "passes/UpdateForm.h"
+
+using namespace mlir;
+
+namespace gc {
+
+UpdateForm updateFormOf(const OptimizerSettings &settings, OpBuilder &builder) {
+  auto number = [&](StringRef name, double value) {
+    return builder.getNamedAttr(name, builder.getF32FloatAttr(static_cast<float>(value)));
+  };
+  UpdateForm form;
+  if (settings.name == "sgd") {
+    form.op = SgdOp::getOperationName();
+    if (*settings.momentum == 0)
+      return form;
+    form.states = {{"velocity", ".velocity"}};
+    form.numbers = {number("momentum", *settings.momentum),
+                    number("dampening", *settings.dampening),
+                    builder.getNamedAttr("nesterov", builder.getBoolAttr(settings.nesterov))};
+    form.mode = CoefficientsMode::Momentum;
+    form.beta1 = *settings.momentum;
+    form.beta2 = *settings.dampening;
+    return form;
+  }
+  form.op = settings.name == "adam" ? AdamOp::getOperationName() : AdamWOp::getOperationName();
+  form.states = {{"first_moment", ".exp_avg"}, {"second_moment", ".exp_avg_sq"}};
+  form.numbers = {number("beta1", *settings.beta1), number("beta2", *settings.beta2),
+                  number("epsilon", *settings.epsilon)};
+  form.mode = CoefficientsMode::Adam;
+  form.beta1 = *settings.beta1;
+  form.beta2 = *settings.beta2;
+  return form;
+}
+
+} // namespace gc

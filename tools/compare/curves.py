@@ -1,0 +1,163 @@
+"""Trains one small network by PyTorch and by gc: same weights, same batches, every optimizer with every schedule
+and way of clipping, and compares the loss curves.
+
+    python curves.py                               # all, 200 steps each; exit 1 where one is off
+    python curves.py --optimizer=adam --schedule=cosine --markdown
+
+The truth is PyTorch in float64; the yardstick is how far PyTorch's own float32 is from it. Deviations are the largest
+of |loss − loss64| over the steps. A plan is compiled for each optimizer and clipping; schedules are given when it runs.
+"""
+
+import argparse
+import math
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import torch
+from safetensors.torch import save_file
+from torch.optim import lr_scheduler as schedulers
+
+import gc_tools
+import hashed
+
+SAMPLES, BATCH, CLASSES = 1600, 32, 10
+# gc passes with at most this many times PyTorch's own deviation, or one that is no more than rounding of a loss.
+FACTOR, ROUNDING = 10.0, 2e-6
+
+
+class Mlp(torch.nn.Module):
+    """models/mlp.mlir."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc1 = torch.nn.Linear(784, 64)
+        self.fc2 = torch.nn.Linear(64, CLASSES)
+
+    def forward(self, image):
+        return self.fc2(torch.relu(self.fc1(image.flatten(1))))
+
+
+# Flags of gc and what PyTorch makes of them; `lr` is what schedules are about.
+OPTIMIZERS = {
+    "sgd": (0.1, ["--weight-decay=0.001"],
+            lambda p, lr: torch.optim.SGD(p, lr, weight_decay=0.001)),
+    "momentum": (0.05, ["--momentum=0.9", "--nesterov"],
+                 lambda p, lr: torch.optim.SGD(p, lr, momentum=0.9, nesterov=True)),
+    "adam": (0.002, ["--optimizer=adam"], lambda p, lr: torch.optim.Adam(p, lr)),
+    "adamw": (0.002, ["--optimizer=adamw", "--weight-decay=0.05"],
+              lambda p, lr: torch.optim.AdamW(p, lr, weight_decay=0.05)),
+}
+
+
+def warmed(optimizer, steps, make, warmup=20):
+    first = schedulers.LinearLR(optimizer, 1 / (warmup + 1), 1, warmup)
+    return schedulers.SequentialLR(optimizer, [first, make(optimizer, steps - warmup)], [warmup])
+
+
+def cosine(optimizer, steps):
+    return schedulers.CosineAnnealingLR(optimizer, steps)
+
+
+SCHEDULES = {
+    "constant": ([], lambda o, s: schedulers.ConstantLR(o, 1)),
+    "step": (["--schedule=step:60:0.5"], lambda o, s: schedulers.StepLR(o, 60, 0.5)),
+    "multi-step": (["--schedule=multi-step:50,120:0.3"], lambda o, s: schedulers.MultiStepLR(o, [50, 120], 0.3)),
+    "linear": (["--schedule=linear"], lambda o, s: schedulers.LinearLR(o, 1, 0, s)),
+    "warm-up, cosine": (["--schedule=cosine", "--warmup=20"], lambda o, s: warmed(o, s, cosine)),
+    "restarts": (["--schedule=cosine:25:2"], lambda o, s: schedulers.CosineAnnealingWarmRestarts(o, 25, 2)),
+    "one-cycle": (["--schedule=one-cycle"],
+                  lambda o, s: schedulers.OneCycleLR(o, o.param_groups[0]["lr"], s, cycle_momentum=False)),
+}
+CLIPPING = {
+    "none": ([], lambda p: None),
+    "norm": (["--clip-norm=0.5"], lambda p: torch.nn.utils.clip_grad_norm_(p, 0.5)),
+    "value": (["--clip-value=0.01"], lambda p: torch.nn.utils.clip_grad_value_(p, 0.01)),
+}
+
+
+def tensor(name, shape, scale):
+    return torch.from_numpy(hashed.values(1, name, math.prod(shape), scale=scale)).reshape(shape)
+
+
+def write_inputs(folder):
+    """Classes with a picture each, and noise: something to learn in 200 steps, but not at once."""
+    label = (tensor("label", [SAMPLES], 1.0).double().add(1).mul(CLASSES / 2)).long()
+    pictures = tensor("pictures", [CLASSES, 1, 28, 28], 0.3)
+    image = pictures[label] + tensor("noise", [SAMPLES, 1, 28, 28], 1.0)
+    weights = {n: tensor(n, list(p.shape), 1 / math.sqrt(p.shape[-1] if p.dim() > 1 else 64))
+               for n, p in Mlp().named_parameters()}
+    save_file({"image": image.contiguous(), "label": label}, folder / "data.safetensors")
+    save_file(weights, folder / "weights.safetensors")
+    return image, label, weights
+
+
+def learn_torch(inputs, optimizer, schedule, clip, steps, dtype):
+    image, label, weights = inputs
+    model = Mlp().to(dtype)
+    model.load_state_dict(weights)
+    lr, _, make = OPTIMIZERS[optimizer]
+    parameters = list(model.parameters())
+    update = make(parameters, lr)
+    rates = SCHEDULES[schedule][1](update, steps)
+    losses, batches = [], SAMPLES // BATCH
+    for step in range(steps):
+        part = slice(step % batches * BATCH, (step % batches + 1) * BATCH)
+        update.zero_grad()
+        loss = torch.nn.functional.cross_entropy(model(image[part].to(dtype)), label[part])
+        loss.backward()
+        CLIPPING[clip][1](parameters)
+        update.step()
+        rates.step()
+        losses.append(loss.item())
+    return losses
+
+
+def deviation(losses, truth):
+    return max(abs(a - b) for a, b in zip(losses, truth, strict=True))
+
+
+def compare(args, folder):
+    inputs = write_inputs(folder)
+    head = ["optimizer", "schedule", "clipping", "last loss", "PyTorch f32", "gc", "ratio"]
+    print(("| " + " | ".join(head) + " |\n" + "|---" * len(head) + "|") if args.markdown
+          else "{:10} {:16} {:9} {:>9} {:>12} {:>9} {:>6}".format(*head), flush=True)
+    failed = 0
+    for optimizer in args.optimizer or OPTIMIZERS:
+        for clip in args.clipping or CLIPPING:
+            lr, flags, _ = OPTIMIZERS[optimizer]
+            plan = folder / "step.plan"
+            gc_tools.call([gc_tools.tool(args.build, "gc-compile"), str(gc_tools.ROOT / "models/mlp.mlir"), "-o",
+                           str(plan), f"--lr={lr}", *flags, *CLIPPING[clip][0]], stdout=subprocess.DEVNULL)
+            for schedule in args.schedule or SCHEDULES:
+                truth = learn_torch(inputs, optimizer, schedule, clip, args.steps, torch.float64)
+                single = learn_torch(inputs, optimizer, schedule, clip, args.steps, torch.float32)
+                ours = gc_tools.run(args.build, plan, [
+                    f"--data={folder / 'data.safetensors'}", f"--load={folder / 'weights.safetensors'}",
+                    f"--steps={args.steps}", *SCHEDULES[schedule][0]], folder / "report.json")["loss"]
+                own, off = deviation(single, truth), deviation(ours, truth)
+                missed = not off <= max(FACTOR * own, ROUNDING)
+                failed += missed
+                row = [optimizer, schedule, clip, f"{truth[-1]:.4f}", f"{own:.1e}", f"{off:.1e}", f"{off / own:.1f}"]
+                print("| " + " | ".join(row) + " |" if args.markdown
+                      else "{:10} {:16} {:9} {:>9} {:>12} {:>9} {:>6}".format(*row) + "  FAILED" * missed, flush=True)
+    return failed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    gc_tools.add_build_option(parser)
+    parser.add_argument("--optimizer", action="append", choices=OPTIMIZERS)
+    parser.add_argument("--schedule", action="append", choices=SCHEDULES)
+    parser.add_argument("--clipping", action="append", choices=CLIPPING)
+    parser.add_argument("--steps", type=int, default=200)
+    parser.add_argument("--markdown", action="store_true", help="print a table for docs/training.md")
+    args = parser.parse_args()
+    torch.set_num_threads(1)
+    with tempfile.TemporaryDirectory() as folder:
+        return 1 if compare(args, Path(folder)) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
