@@ -48,18 +48,27 @@ namespace {
 constexpr StringLiteral kSelectForCpu = "gc-select-cpu";
 
 struct TrainPipelineOptions : PassPipelineOptions<TrainPipelineOptions> {
-  Option<std::string> optimizer{*this, "optimizer", llvm::cl::desc("sgd, adam or adamw"),
+  Option<std::string> optimizer{*this, "optimizer",
+                                llvm::cl::desc("sgd, adam, adamw, rmsprop, lion or lamb"),
                                 llvm::cl::init("sgd")};
-  Option<PassSetting<double>> lr{*this, "lr", llvm::cl::desc("learning rate (0.001)")};
-  Option<PassSetting<double>> momentum{*this, "momentum", llvm::cl::desc("sgd: momentum (0)")};
+  Option<PassSetting<double>> lr{
+      *this, "lr", llvm::cl::desc("learning rate (0.001; rmsprop: 0.01; lion: 0.0001)")};
+  Option<PassSetting<double>> momentum{*this, "momentum",
+                                       llvm::cl::desc("sgd, rmsprop: momentum (0)")};
   Option<PassSetting<double>> dampening{*this, "dampening", llvm::cl::desc("sgd: dampening (0)")};
   Option<bool> nesterov{*this, "nesterov", llvm::cl::desc("sgd: Nesterov momentum"),
                         llvm::cl::init(false)};
   Option<PassSetting<double>> weightDecay{*this, "weight-decay",
-                                          llvm::cl::desc("weight decay (0; adamw: 0.01)")};
-  Option<PassSetting<double>> beta1{*this, "beta1", llvm::cl::desc("adam: beta 1 (0.9)")};
-  Option<PassSetting<double>> beta2{*this, "beta2", llvm::cl::desc("adam: beta 2 (0.999)")};
-  Option<PassSetting<double>> epsilon{*this, "epsilon", llvm::cl::desc("adam: epsilon (1e-8)")};
+                                          llvm::cl::desc("weight decay (0; adamw, lamb: 0.01)")};
+  Option<PassSetting<double>> beta1{*this, "beta1",
+                                    llvm::cl::desc("adam, lion, lamb: beta 1 (0.9)")};
+  Option<PassSetting<double>> beta2{*this, "beta2",
+                                    llvm::cl::desc("adam, lion, lamb: beta 2 (0.999; lion: 0.99)")};
+  Option<PassSetting<double>> epsilon{
+      *this, "epsilon", llvm::cl::desc("adam, rmsprop, lamb: epsilon (1e-8; lamb: 1e-6)")};
+  Option<PassSetting<double>> alpha{*this, "alpha", llvm::cl::desc("rmsprop: alpha (0.99)")};
+  Option<bool> centered{*this, "centered", llvm::cl::desc("rmsprop: centered"),
+                        llvm::cl::init(false)};
   Option<PassSetting<double>> clipNorm{
       *this, "clip-norm", llvm::cl::desc("most that the norm of all gradients may be")};
   Option<PassSetting<double>> clipValue{

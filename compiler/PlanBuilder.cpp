@@ -189,7 +189,7 @@ private:
     plan.optimizer = std::make_unique<plan::OptimizerT>();
     plan::OptimizerT &o = *plan.optimizer;
     o.name = settings.name;
-    o.lr = settings.lr;
+    o.lr = *settings.lr;
     o.momentum = settings.momentum.value_or(o.momentum);
     o.dampening = settings.dampening.value_or(o.dampening);
     o.nesterov = settings.nesterov;
@@ -197,6 +197,8 @@ private:
     o.beta1 = settings.beta1.value_or(o.beta1);
     o.beta2 = settings.beta2.value_or(o.beta2);
     o.epsilon = settings.epsilon.value_or(o.epsilon);
+    o.alpha = settings.alpha.value_or(o.alpha);
+    o.centered = settings.centered;
     o.clip_norm = settings.clipNorm.value_or(0);
     o.clip_value = settings.clipValue.value_or(0);
     o.no_decay = settings.noDecay;

@@ -114,7 +114,8 @@ def SmoothLabelsPass : Pass<"gc-smooth-labels", "::mlir::ModuleOp"> {
     `--gc-autodiff`. Guarantees: nothing else changes.
   }];
   let options = [
-    Option<"epsilon", "epsilon", "double", "0", "what the label gives to all classes, in [0, 1)">
+    NumberOption<"epsilon", "epsilon", "double",
+                 "what the label gives to all classes, in [0, 1) (0)">
   ];
   let dependentDialects = ["::gc::GcDialect"];
 }
@@ -202,16 +203,21 @@ def OptimizerPass : Pass<"gc-optimizer", "::mlir::ModuleOp"> {
     uses.
   }];
   let options = [
-    Option<"kind", "kind", "std::string", "\"sgd\"", "sgd, adam or adamw">,
-    Option<"lr", "lr", "::gc::PassSetting<double>", "::gc::PassSetting<double>(1e-3)",
-           "learning rate">,
-    NumberOption<"momentum", "momentum", "double", "sgd: momentum (0)">,
+    Option<"kind", "kind", "std::string", "\"sgd\"", "sgd, adam, adamw, rmsprop, lion or lamb">,
+    NumberOption<"lr", "lr", "double", "learning rate (0.001; rmsprop: 0.01; lion: 0.0001)">,
+    NumberOption<"momentum", "momentum", "double", "sgd, rmsprop: momentum (0)">,
     NumberOption<"dampening", "dampening", "double", "sgd: dampening of the momentum (0)">,
     Option<"nesterov", "nesterov", "bool", "false", "sgd: Nesterov momentum">,
-    NumberOption<"weightDecay", "weight-decay", "double", "weight decay (0; adamw: 0.01)">,
-    NumberOption<"beta1", "beta1", "double", "adam, adamw: decay of the first moment (0.9)">,
-    NumberOption<"beta2", "beta2", "double", "adam, adamw: decay of the second moment (0.999)">,
-    NumberOption<"epsilon", "epsilon", "double", "adam, adamw: added to the denominator (1e-8)">,
+    NumberOption<"weightDecay", "weight-decay", "double", "weight decay (0; adamw, lamb: 0.01)">,
+    NumberOption<"beta1", "beta1", "double",
+                 "adam, adamw, lamb: decay of the first moment; lion: of what it follows (0.9)">,
+    NumberOption<"beta2", "beta2", "double",
+                 "adam, adamw, lamb: decay of the second moment (0.999); lion: of the moment (0.99)">,
+    NumberOption<"epsilon", "epsilon", "double",
+                 "adam, adamw, rmsprop, lamb: added to the denominator (1e-8; lamb: 1e-6)">,
+    NumberOption<"alpha", "alpha", "double", "rmsprop: decay of the average of squares (0.99)">,
+    Option<"centered", "centered", "bool", "false",
+           "rmsprop: squares of what differs from the average gradient">,
     NumberOption<"clipNorm", "clip-norm", "double", "most that the norm of all gradients may be">,
     NumberOption<"clipValue", "clip-value", "double", "most that an element of a gradient may be">,
     Option<"noDecay", "no-decay", "std::string", "\"\"",

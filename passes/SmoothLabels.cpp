@@ -24,7 +24,7 @@ namespace {
 struct SmoothLabelsPass : impl::SmoothLabelsPassBase<SmoothLabelsPass> {
   using SmoothLabelsPassBase::SmoothLabelsPassBase;
   void runOnOperation() override {
-    if (failed(smoothLabels(getOperation(), epsilon)))
+    if (failed(smoothLabels(getOperation(), epsilon.value.value_or(0))))
       signalPassFailure();
   }
 };

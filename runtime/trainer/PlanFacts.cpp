@@ -74,6 +74,10 @@ std::string optimizerText(const plan::Plan &plan, std::optional<double> lr) {
     text += fmt::format(" betas {} {}", o->beta1(), o->beta2());
   if (o->epsilon() != usual.epsilon)
     text += fmt::format(" epsilon {}", o->epsilon());
+  if (o->alpha() != usual.alpha)
+    text += fmt::format(" alpha {}", o->alpha());
+  if (o->centered())
+    text += " centered";
   if (o->weight_decay() != 0)
     text += fmt::format(" weight decay {}", o->weight_decay());
   auto given = [](const flatbuffers::String *patterns) { return patterns && patterns->size() > 0; };

@@ -246,6 +246,18 @@ func.func @training(%d: tensor<4xf32>) {
   gc.adam @p moments @p.m, @p.v, %d, %c {beta1 = 0.5 : f32, beta2 = 0.5 : f32, epsilon = 0.5 : f32, weight_decay = 0.5 : f32} : (tensor<4xf32>, tensor<4xf32>) -> ()
   // CHECK: gc.adamw @p moments @p.m, @p.v, %{{[^ ]*}}, %{{[^ ]*}} {
   gc.adamw @p moments @p.m, @p.v, %d, %c {beta1 = 0.5 : f32, beta2 = 0.5 : f32, epsilon = 0.5 : f32, weight_decay = 0.5 : f32} : (tensor<4xf32>, tensor<4xf32>) -> ()
+  // CHECK: gc.rmsprop @p squares @p.v, %{{[^ ]*}}, %{{[^ ]*}} {alpha
+  gc.rmsprop @p squares @p.v, %d, %e {alpha = 0.5 : f32, epsilon = 0.5 : f32} : (tensor<4xf32>, tensor<4xf32>) -> ()
+  // CHECK: gc.rmsprop @p squares @p.v mean @p.m velocity @p.gradient, %{{[^ ]*}}, %{{[^ ]*}} {alpha
+  gc.rmsprop @p squares @p.v mean @p.m velocity @p.gradient, %d, %e {alpha = 0.5 : f32, epsilon = 0.5 : f32, momentum = 0.5 : f32} : (tensor<4xf32>, tensor<4xf32>) -> ()
+  // CHECK: gc.lion @p moment @p.m, %{{[^ ]*}}, %{{[^ ]*}} {beta1
+  gc.lion @p moment @p.m, %d, %e {beta1 = 0.5 : f32, beta2 = 0.5 : f32} : (tensor<4xf32>, tensor<4xf32>) -> ()
+  // CHECK: gc.optimizer_coefficients %{{.*}}, %{{.*}} mode = corrected
+  %f = gc.optimizer_coefficients %g, %lr mode = corrected {beta1 = 0.5 : f32, beta2 = 0.5 : f32} : (tensor<2xi64>, tensor<256xf32>) -> tensor<4xf32>
+  // CHECK: gc.lamb_ratio %{{[^ ]*}}, %{{[^ ]*}}, %{{[^ ]*}}, %{{[^ ]*}}, %{{[^ ]*}} {beta1
+  %ratio = gc.lamb_ratio %d, %f, %d, %d, %d {beta1 = 0.5 : f32, beta2 = 0.5 : f32, epsilon = 0.5 : f32} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<1xf32>
+  // CHECK: gc.lamb @p moments @p.m, @p.v, %{{[^ ]*}}, %{{[^ ]*}}, %{{[^ ]*}} {beta1
+  gc.lamb @p moments @p.m, @p.v, %d, %f, %ratio {beta1 = 0.5 : f32, beta2 = 0.5 : f32, epsilon = 0.5 : f32} : (tensor<4xf32>, tensor<4xf32>, tensor<1xf32>) -> ()
   // CHECK: gc.advance @generator
   gc.advance @generator
   // CHECK: gc.advance @micro_batch {modulo = 4 : i64}

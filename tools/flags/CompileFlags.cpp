@@ -21,23 +21,27 @@ CLI::Option *CompileFlags::remember(CLI::Option *option, const char *group) {
 void CompileFlags::add(CLI::App &app) {
   parsed = &app;
   gc::CompileOptions &c = options;
-  const char *group = "Optimizer (the defaults are PyTorch's)";
+  const char *group = "Optimizer (the defaults are PyTorch's, or those of its paper)";
   auto setting = [&](const char *flag, auto &value, const char *text) {
     return remember(app.add_option(flag, value, text), group);
   };
   gc::OptimizerSettings &o = c.optimizer;
-  setting("--optimizer", o.name, "sgd, adam or adamw")
-      ->check(choice({"sgd", "adam", "adamw"}))
+  setting("--optimizer", o.name, "sgd, adam, adamw, rmsprop, lion or lamb")
+      ->check(choice(gc::optimizerNames()))
       ->capture_default_str();
   // A run of a finished plan may have it, too: it is data of the step.
-  app.add_option("--lr", o.lr, "Learning rate")->capture_default_str()->group(group);
-  setting("--momentum", o.momentum, "SGD's momentum (0)");
+  app.add_option("--lr", o.lr, "Learning rate (0.001; rmsprop: 0.01; lion: 0.0001)")->group(group);
+  setting("--momentum", o.momentum, "Momentum of SGD and RMSprop (0)");
   setting("--dampening", o.dampening, "SGD's dampening (0)");
   remember(app.add_flag("--nesterov", o.nesterov, "Nesterov's momentum"), group);
-  setting("--weight-decay", o.weightDecay, "Weight decay (0; adamw: 0.01)");
-  setting("--beta1", o.beta1, "Adam's first decay (0.9)");
-  setting("--beta2", o.beta2, "Adam's second decay (0.999)");
-  setting("--epsilon", o.epsilon, "Adam's epsilon (1e-08)");
+  setting("--weight-decay", o.weightDecay, "Weight decay (0; adamw, lamb: 0.01)");
+  setting("--beta1", o.beta1, "First decay of Adam, Lion and LAMB (0.9)");
+  setting("--beta2", o.beta2, "Second decay of Adam, Lion and LAMB (0.999; lion: 0.99)");
+  setting("--epsilon", o.epsilon, "Epsilon of Adam, RMSprop and LAMB (1e-08; lamb: 1e-06)");
+  setting("--alpha", o.alpha, "RMSprop's decay of the average of squares (0.99)");
+  remember(app.add_flag("--centered", o.centered,
+                        "RMSprop: squares of what differs from the average gradient"),
+           group);
   setting("--clip-norm", o.clipNorm, "Scale gradients so that the norm of all is at most this");
   setting("--clip-value", o.clipValue, "Cut each element of a gradient to [-VALUE, VALUE]");
   setting("--no-decay", o.noDecay,
