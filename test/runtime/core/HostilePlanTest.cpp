@@ -150,7 +150,7 @@ TEST(HostilePlan, SaysWhatIsWrongWithAFile) {
   };
   std::vector<std::byte> other = file;
   other[8] = std::byte(99);
-  expect(other, "has version 99, this runtime reads version 4; compile it again");
+  expect(other, "has version 99, this runtime reads version 5; compile it again");
   expect(std::span(file).subspan(kPlanHeaderBytes), "has version 2 or older"); // as it was then
   expect(std::span(file).first(0), "is not a plan: it is empty");
   expect(std::span(file).first(20), "is truncated: it has 20 bytes, its header 24");
