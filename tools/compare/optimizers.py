@@ -111,7 +111,7 @@ ROWS = [
     ("rmsprop, centered, momentum", ["--optimizer=rmsprop", "--lr=0.001", "--alpha=0.9", "--centered", "--momentum=0.9",
                                      "--epsilon=0.001", "--weight-decay=0.01"],
      lambda p: torch.optim.RMSprop(p, lr=0.001, alpha=0.9, centered=True, momentum=0.9, eps=0.001, weight_decay=0.01)),
-    ("lion", ["--optimizer=lion", "--lr=0.001", "--weight-decay=0.1"], lambda p: Lion(p, lr=0.001, weight_decay=0.1)),
+    ("lion", ["--optimizer=lion", "--lr=0.003", "--weight-decay=0.1"], lambda p: Lion(p, lr=0.003, weight_decay=0.1)),
     ("lamb", ["--optimizer=lamb", "--lr=0.02", "--weight-decay=0.01"], lambda p: Lamb(p, lr=0.02, weight_decay=0.01)),
 ]
 
