@@ -4,6 +4,7 @@
 #include "compiler/target/PlanType.h"
 #include "compiler/target/Products.h"
 #include "passes/Accumulate.h"
+#include "passes/Freeze.h"
 #include "passes/ModelFunction.h"
 #include "passes/analysis/Dependence.h"
 #include "runtime/plan/ElementType.h"
@@ -161,6 +162,7 @@ private:
         auto *v = add(parameter.getSymName(), parameter.getType(), parameter.getInit(),
                       plan::VariableRole_Parameter);
         plan.parameters += elementCount(parameter.getType());
+        v->frozen = parameter->hasAttr(kFrozenAttr);
         if (auto shape = parameter.getFileShape()) {
           v->file_shape = shape->vec();
           v->file_split = parameter.getFileSplit()->vec();
@@ -188,7 +190,7 @@ private:
     plan.optimizer = std::make_unique<plan::OptimizerT>();
     plan::OptimizerT &o = *plan.optimizer;
     o.name = settings.name;
-    o.lr = settings.lr;
+    o.lr = *settings.lr;
     o.momentum = settings.momentum.value_or(o.momentum);
     o.dampening = settings.dampening.value_or(o.dampening);
     o.nesterov = settings.nesterov;
@@ -196,6 +198,8 @@ private:
     o.beta1 = settings.beta1.value_or(o.beta1);
     o.beta2 = settings.beta2.value_or(o.beta2);
     o.epsilon = settings.epsilon.value_or(o.epsilon);
+    o.alpha = settings.alpha.value_or(o.alpha);
+    o.centered = settings.centered;
     o.clip_norm = settings.clipNorm.value_or(0);
     o.clip_value = settings.clipValue.value_or(0);
     o.no_decay = settings.noDecay;

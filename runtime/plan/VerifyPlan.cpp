@@ -142,6 +142,8 @@ bool PlanChecker::checkVariable(const Variable &v) {
   if (v.buffer() >= buffers)
     return fail(where + " names buffer " + std::to_string(v.buffer()) + " of " +
                 std::to_string(buffers));
+  if (v.frozen() && v.role() != VariableRole_Parameter)
+    return fail(where + " is frozen, but no parameter");
   const Buffer &b = buffer(v.buffer());
   uint64_t inside = elements(b.shape());
   if (count(v.file_shape()) && elements(v.file_shape()) != inside)

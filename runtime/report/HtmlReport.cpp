@@ -58,6 +58,8 @@ static std::string memoryFacts(const TrainingReport &r) {
 
 static std::string facts(const TrainingReport &r) {
   std::string rows = factRow("parameters", countText(static_cast<uint64_t>(r.parameters)));
+  if (r.trainableParameters != r.parameters)
+    rows += factRow("of them trained", countText(static_cast<uint64_t>(r.trainableParameters)));
   rows += factRow("device", fmt::format("{}, {} threads", r.device, r.threads));
   if (!r.optimizer.empty())
     rows += factRow("optimizer", r.optimizer);

@@ -1,6 +1,7 @@
 #include "runtime/report/TrainingReport.h"
 
 #include "runtime/process/AtomicFile.h"
+#include "runtime/report/Sizes.h"
 
 #include <nlohmann/json.hpp>
 
@@ -91,6 +92,13 @@ static json bestJson(const BestReport &best) {
           {"file", best.file.empty() ? json() : json(best.file)}};
 }
 
+std::string parametersText(const TrainingReport &r) {
+  std::string text = countText(static_cast<uint64_t>(r.parameters)) + " parameters";
+  if (r.trainableParameters != r.parameters)
+    text += ", " + countText(static_cast<uint64_t>(r.trainableParameters)) + " of them trained";
+  return text;
+}
+
 std::string reportJson(const TrainingReport &r) {
   json out;
   out["model"] = r.model;
@@ -100,6 +108,7 @@ std::string reportJson(const TrainingReport &r) {
   out["batch"] = r.batch;
   out["micro_batches"] = r.microBatches;
   out["parameters"] = r.parameters;
+  out["trainable_parameters"] = r.trainableParameters;
   out["steps"] = r.steps;
   out["loss"] = r.loss;
   out["learning_rate"] = r.learningRate;

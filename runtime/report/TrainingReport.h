@@ -131,7 +131,7 @@ struct TrainingReport {
   BadSamplesReport badSamples;
   std::vector<std::string> notices; // what the device does otherwise than the plan says
   int threads = 0;
-  int64_t batch = 0, microBatches = 0, parameters = 0, steps = 0;
+  int64_t batch = 0, microBatches = 0, parameters = 0, trainableParameters = 0, steps = 0;
   uint64_t seed = 0;
   bool interrupted = false;
   uint64_t stepsBefore = 0; // done before a run that goes on from a checkpoint; no part of the JSON
@@ -169,6 +169,9 @@ nlohmann::ordered_json plannedMemoryJson(const MemoryReport &memory);
 /// {version, command_line, host, cpu, configuration}, null where something is not known; for this
 /// report and the compiler's.
 nlohmann::ordered_json originJson(const OriginReport &origin);
+
+/// `25,557,032 parameters`, and how many of them are trained where that is not all.
+std::string parametersText(const TrainingReport &report);
 
 std::string reportJson(const TrainingReport &report);
 /// Atomic.

@@ -52,6 +52,7 @@ void Console::begin(const TrainingReport &r, const ScheduleText &schedule) {
                 {"threads", r.threads},
                 {"data", r.data},
                 {"parameters", r.parameters},
+                {"trainable_parameters", r.trainableParameters},
                 {"batch", r.batch},
                 {"micro_batches", r.microBatches},
                 {"optimizer", r.optimizer},

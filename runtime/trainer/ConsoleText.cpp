@@ -41,7 +41,7 @@ static std::string dataUseText(const DataUse &use) {
 std::string headerText(const TrainingReport &r, const ScheduleText &schedule) {
   const MemoryReport &m = r.memory;
   std::string text;
-  text += line("model", fmt::format("{}, {} parameters", r.model, countText(r.parameters)));
+  text += line("model", fmt::format("{}, {}", r.model, parametersText(r)));
   text += line("device",
                fmt::format("{}, {} thread{}", r.device, r.threads, r.threads == 1 ? "" : "s"));
   text += line("data", r.data);

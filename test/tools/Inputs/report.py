@@ -6,6 +6,7 @@ import json
 import sys
 
 SHARED = {"model": str, "device": str, "batch": int, "micro_batches": int, "parameters": int,
+          "trainable_parameters": int,
           "version": str, "command_line": str, "host": str, "cpu": str, "configuration": dict,
           "compile_seconds": float, "memory": dict, "remat": dict, "split": dict, "prediction": dict}
 RUN = {**SHARED, "threads": int, "steps": int, "loss": list, "accuracy": (float, type(None)),
