@@ -5,6 +5,7 @@
 
 #include "runtime/Error.h"
 #include "runtime/data/Normalization.h"
+#include "runtime/data/RandAugment.h"
 #include "runtime/data/Resize.h"
 
 #include <cstdint>
@@ -20,6 +21,7 @@ struct Augmentation {
   float flip = 0;            // its probability
   float rotate = 0;          // degrees to either side
   float brightness = 0, contrast = 0, saturation = 0; // colour-jitter: factors of 1 - x to 1 + x
+  std::optional<RandAugment> random;                  // rand-augment, on values rounded to bytes
   float erase = 0;                                    // its probability; after normalization
 
   bool any() const { return !text().empty(); }
@@ -54,6 +56,7 @@ private:
   void mirror(float *sample) const;
   void turn(float degrees, float *sample, float *copy) const;
   void jitter(float brightness, float contrast, float saturation, float *sample) const;
+  void randomOps(const Draws &draws, float *sample, float *copy) const;
 
   const Augmentation ops;
   const uint64_t seed;

@@ -65,12 +65,13 @@ void addDataFlags(CLI::App &app, Arguments &a, Raw &raw) {
                  "imagenet, none, or MEAN:DEVIATION with one value or one for each channel, "
                  "separated by commas")
       ->group(group);
-  app.add_option("--augment", a.train.augment,
-                 "Random changes to training images of bytes, separated by commas and applied in "
-                 "this order: random-resized-crop[:LEAST-AREA], shift-crop:PIXELS, "
-                 "flip[:PROBABILITY], rotate:DEGREES, "
-                 "colour-jitter:BRIGHTNESS[:CONTRAST[:SATURATION]], erase[:PROBABILITY]. The same "
-                 "with any --workers, drawn from --seed")
+  app.add_option(
+         "--augment", a.train.augment,
+         "Random changes to training images of bytes, separated by commas and applied in "
+         "this order: random-resized-crop[:LEAST-AREA], shift-crop:PIXELS, "
+         "flip[:PROBABILITY], rotate:DEGREES, "
+         "colour-jitter:BRIGHTNESS[:CONTRAST[:SATURATION]], rand-augment[:OPS[:MAGNITUDE]], "
+         "erase[:PROBABILITY]. The same with any --workers, drawn from --seed")
       ->group(group);
   app.add_option(
          "--on-bad-sample",
