@@ -30,6 +30,9 @@ struct OpRule {
   void (*take)(Augmentation &, const std::vector<float> &);
 };
 
+/// Of a Beta distribution: beyond, all values are 0 and 1, or one half.
+constexpr float kLeastAlpha = 1e-3f, kMostAlpha = 1e3f;
+
 const std::vector<OpRule> &opRules() {
   constexpr float most = std::numeric_limits<float>::max();
   static const std::vector<OpRule> rules = {
@@ -60,9 +63,15 @@ const std::vector<OpRule> &opRules() {
        [](Augmentation &a, const std::vector<float> &v) {
          a.random = RandAugment{static_cast<int64_t>(v[0]), static_cast<int64_t>(v[1])};
        }},
-      {"erase", {{"PROBABILITY", 0, 1, 0.5f}}, [](Augmentation &a, const std::vector<float> &v) {
-         a.erase = v[0];
-       }}};
+      {"erase",
+       {{"PROBABILITY", 0, 1, 0.5f}},
+       [](Augmentation &a, const std::vector<float> &v) { a.erase = v[0]; }},
+      {"mixup",
+       {{"ALPHA", kLeastAlpha, kMostAlpha, std::nullopt}},
+       [](Augmentation &a, const std::vector<float> &v) { a.mixing.mixup = v[0]; }},
+      {"cutmix",
+       {{"ALPHA", kLeastAlpha, kMostAlpha, std::nullopt}},
+       [](Augmentation &a, const std::vector<float> &v) { a.mixing.cutmix = v[0]; }}};
   return rules;
 }
 
@@ -163,7 +172,17 @@ std::string Augmentation::text() const {
     parts.push_back(fmt::format("rand-augment:{}:{}", random->ops, random->magnitude));
   if (erase > 0)
     parts.push_back(fmt::format("erase:{}", erase));
+  if (mixing.mixup)
+    parts.push_back(fmt::format("mixup:{}", *mixing.mixup));
+  if (mixing.cutmix)
+    parts.push_back(fmt::format("cutmix:{}", *mixing.cutmix));
   return fmt::format("{}", fmt::join(parts, ","));
+}
+
+bool Augmentation::changesSamples() const {
+  Augmentation others = *this;
+  others.mixing = {};
+  return others.any();
 }
 
 Result<Augmentation> parseAugmentation(const std::string &text) {

@@ -1,9 +1,11 @@
 // Random changes to images of the training split. What is drawn is a function of seed, epoch,
-// sample and op alone: the same bits with any number of workers, and after a resume.
+// sample and op alone (mixing: of seed and micro-batch): the same bits with any number of workers,
+// and after a resume.
 #ifndef GC_RUNTIME_DATA_AUGMENTATION_H
 #define GC_RUNTIME_DATA_AUGMENTATION_H
 
 #include "runtime/Error.h"
+#include "runtime/data/Mixing.h"
 #include "runtime/data/Normalization.h"
 #include "runtime/data/RandAugment.h"
 #include "runtime/data/Resize.h"
@@ -23,8 +25,11 @@ struct Augmentation {
   float brightness = 0, contrast = 0, saturation = 0; // colour-jitter: factors of 1 - x to 1 + x
   std::optional<RandAugment> random;                  // rand-augment, on values rounded to bytes
   float erase = 0;                                    // its probability; after normalization
+  Mixing mixing;                                      // of finished samples, by the loader
 
   bool any() const { return !text().empty(); }
+  /// Whether any of them but mixing is there: those that know images of bytes.
+  bool changesSamples() const;
   /// As parseAugmentation() takes it, with every value; empty where there is nothing.
   std::string text() const;
 };
