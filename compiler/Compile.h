@@ -53,6 +53,7 @@ struct CompileOptions {
   MachineCosts machine;       // cpu only
   bool keepGradients = false; // so that they can be dumped
   bool evaluate = false;      // also an inference-mode command list
+  bool mixLabels = false;     // a loss of two labels and a share, for mixup and cutmix
   int threads = 0;            // that will run the plan; 0: all of this machine
   std::string dumpKernels;    // directory for the generated code
   bool check = false;         // replay what was made, independently of what made it

@@ -28,6 +28,8 @@ void buildTrainPipeline(OpPassManager &passes, const CompileOptions &options, Ta
   }
   if (options.evaluate)
     passes.addPass(createInferencePass());
+  if (options.mixLabels)
+    passes.addPass(createMixLabelsPass());
   passes.addPass(createAutodiffPass());
   passes.addPass(createOptimizerPass(options.optimizer, options.keepGradients));
   if (options.accumulate != 1) {
@@ -110,6 +112,8 @@ struct TrainPipelineOptions : PassPipelineOptions<TrainPipelineOptions> {
                              llvm::cl::init(false)};
   Option<bool> evaluate{*this, "evaluate", llvm::cl::desc("add the model in inference mode"),
                         llvm::cl::init(false)};
+  Option<bool> mixLabels{*this, "mix-labels", llvm::cl::desc("a loss of two labels and a share"),
+                         llvm::cl::init(false)};
 };
 
 FreezeWish freezeWishOf(const TrainPipelineOptions &given) {
@@ -137,6 +141,7 @@ void addTrainPipeline(OpPassManager &passes, const TrainPipelineOptions &given,
   options.split.parts = given.split;
   options.keepGradients = given.keepGradients;
   options.evaluate = given.evaluate;
+  options.mixLabels = given.mixLabels;
   buildTrainPipeline(passes, options, target, /*lean=*/false, kSelectForCpu);
   PlanStepPassOptions plan;
   plan.policy = given.policy;

@@ -215,6 +215,10 @@ private:
                         .Case(kImageInput, plan::InputRole_Image)
                         .Case(kLabelInput, plan::InputRole_Label)
                         .Default(plan::InputRole_Other);
+      if (options.mixLabels && name == kMixedLabelInput)
+        input->role = plan::InputRole_MixedLabel;
+      if (options.mixLabels && name == kShareInput)
+        input->role = plan::InputRole_Share;
       input->slots.assign(slots.begin(), slots.end());
       plan.inputs.push_back(std::move(input));
     }

@@ -15,6 +15,7 @@
 #include "dialects/Gc.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/IR/Diagnostics.h"
+#include "passes/ModelFunction.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -57,7 +58,8 @@ public:
   LogicalResult run() {
     Block &block = function.getBody().front();
     for (BlockArgument argument : block.getArguments())
-      change(argument, scaled(argument.getType(), 0));
+      if (tensorOf(argument.getType()).getRank() > 0) // what is left is one number for a batch
+        change(argument, scaled(argument.getType(), 0));
     for (auto seed : function.getOps<GradientSeedOp>())
       getForwardSlice(seed.getGradient(), &backward);
     for (Operation &op : block.without_terminator()) {
@@ -306,6 +308,13 @@ private:
     return success();
   }
 
+  // A product of a mean by what is none and has no samples is linear in it.
+  bool isShareOfMean(Operation *op) const {
+    return isa<MulOp>(op) && llvm::count_if(op->getOperands(), [&](Value v) {
+                               return means.contains(v) || isChanged(v);
+                             }) == 1;
+  }
+
   unsigned choose(size_t count) {
     choices.push_back({position, static_cast<unsigned>(count)});
     return options.lookup(position);
@@ -322,7 +331,7 @@ private:
                                 << "a batch (BatchOpInterface), so the model cannot "
                                 << resize.wish;
     if (llvm::any_of(op->getOperands(), [&](Value v) { return means.contains(v); })) {
-      if (op->hasTrait<KeepsMeans>())
+      if (op->hasTrait<KeepsMeans>() || isShareOfMean(op))
         means.insert(op->result_begin(), op->result_end());
       else
         mixing.push_back(op);
@@ -425,6 +434,9 @@ FailureOr<int64_t> batchOf(func::FuncOp function) {
   int64_t batch = 0;
   for (BlockArgument argument : function.getArguments()) {
     auto type = dyn_cast<RankedTensorType>(argument.getType());
+    auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kInputAttr);
+    if (type && type.getRank() == 0 && name && name.getValue() == kShareInput)
+      continue; // a number for the whole batch
     if (!type || type.getRank() == 0)
       return function.emitError("argument ")
              << argument.getArgNumber() << " has no batch: expected a tensor of samples, got "

@@ -18,11 +18,14 @@ inline constexpr llvm::StringLiteral kListAttr = "gc.list";
 inline constexpr llvm::StringLiteral kMicroBatchList = "micro_batch";
 inline constexpr llvm::StringLiteral kStepList = "step";
 inline constexpr llvm::StringLiteral kEvaluateList = "evaluate";
-/// Attribute of a function's argument: its name for the runtime, which fills two: the samples and
-/// their classes.
+/// Attribute of a function's argument: its name for the runtime, which fills two, the samples and
+/// their classes, and where labels are mixed the other class of each and the share of the first
+/// one, a number for a whole micro-batch.
 inline constexpr llvm::StringLiteral kInputAttr = "gc.input";
 inline constexpr llvm::StringLiteral kImageInput = "image";
 inline constexpr llvm::StringLiteral kLabelInput = "label";
+inline constexpr llvm::StringLiteral kMixedLabelInput = "mixed_label";
+inline constexpr llvm::StringLiteral kShareInput = "share";
 /// Attribute of a function's result: its name for the runtime, which reads two: the loss, and how
 /// many samples of the batch were classified right.
 inline constexpr llvm::StringLiteral kOutputAttr = "gc.output";

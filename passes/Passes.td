@@ -281,6 +281,33 @@ def InferencePass : Pass<"gc-inference", "::mlir::ModuleOp"> {
   let dependentDialects = ["::gc::GcDialect", "::mlir::func::FuncDialect"];
 }
 
+def MixLabelsPass : Pass<"gc-mix-labels", "::mlir::ModuleOp"> {
+  let summary = "makes the training loss one of two labels, by a share";
+  let description = [{
+    For mixup and cutmix. Adds the inputs `mixed_label` (as `label`) and `share` (one number), and each
+    `gc.cross_entropy` of the label becomes `share * own + (other - share * other)`, where `other` is the
+    same op, with all its attributes, on the mixed label. With a share of 1 loss and gradients have the
+    bits that they had. `gc.accuracy` goes on counting the first label.
+
+    ```mlir
+    %loss, %lse = gc.cross_entropy %logits, %label ...
+    // becomes
+    %own, %lse = gc.cross_entropy %logits, %label ...
+    %other, %lse2 = gc.cross_entropy %logits, %mixed ...
+    %a = gc.mul %share, %own ...
+    %b = gc.mul %share, %other ...
+    %rest = gc.sub %other, %b ...
+    %loss = gc.add %a, %rest ...
+    ```
+
+    An error where another op takes the label, or no `gc.cross_entropy` does.
+
+    Requires: runs before `--gc-autodiff`, and after `--gc-inference`, whose @evaluate keeps one label.
+    Guarantees: the loss stays a mean over the samples of a batch.
+  }];
+  let dependentDialects = ["::gc::GcDialect", "::mlir::func::FuncDialect"];
+}
+
 def ExpandPass : Pass<"gc-expand", "::mlir::ModuleOp"> {
   let summary = "splits compound ops into those that have kernels";
   let description = [{

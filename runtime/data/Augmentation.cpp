@@ -1,8 +1,8 @@
 #include "runtime/data/Augmentation.h"
 
+#include "runtime/data/Draws.h"
 #include "runtime/data/ListText.h"
 #include "runtime/process/Nearest.h"
-#include "runtime/weights/Philox.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -21,6 +21,7 @@ struct OpValue {
   const char *name;
   float least, most;
   std::optional<float> standard; // what it is where it is not given; nothing: it must be
+  bool isWhole = false;
 };
 
 struct OpRule {
@@ -29,6 +30,9 @@ struct OpRule {
   void (*take)(Augmentation &, const std::vector<float> &);
 };
 
+/// Of a Beta distribution: beyond, all values are 0 and 1, or one half.
+constexpr float kLeastAlpha = 1e-3f, kMostAlpha = 1e3f;
+
 const std::vector<OpRule> &opRules() {
   constexpr float most = std::numeric_limits<float>::max();
   static const std::vector<OpRule> rules = {
@@ -36,7 +40,7 @@ const std::vector<OpRule> &opRules() {
        {{"LEAST-AREA", 1e-4f, 1, 0.08f}},
        [](Augmentation &a, const std::vector<float> &v) { a.crop = v[0]; }},
       {"shift-crop",
-       {{"PIXELS", 1, 65535, std::nullopt}},
+       {{"PIXELS", 1, 65535, std::nullopt, true}},
        [](Augmentation &a, const std::vector<float> &v) { a.shift = static_cast<int64_t>(v[0]); }},
       {"flip",
        {{"PROBABILITY", 0, 1, 0.5f}},
@@ -53,9 +57,21 @@ const std::vector<OpRule> &opRules() {
          a.contrast = v[1];
          a.saturation = v[2];
        }},
-      {"erase", {{"PROBABILITY", 0, 1, 0.5f}}, [](Augmentation &a, const std::vector<float> &v) {
-         a.erase = v[0];
-       }}};
+      {"rand-augment",
+       {{"OPS", 1, RandAugment::kMostOps, 2, true},
+        {"MAGNITUDE", 0, RandAugment::kMostMagnitude, 9, true}},
+       [](Augmentation &a, const std::vector<float> &v) {
+         a.random = RandAugment{static_cast<int64_t>(v[0]), static_cast<int64_t>(v[1])};
+       }},
+      {"erase",
+       {{"PROBABILITY", 0, 1, 0.5f}},
+       [](Augmentation &a, const std::vector<float> &v) { a.erase = v[0]; }},
+      {"mixup",
+       {{"ALPHA", kLeastAlpha, kMostAlpha, std::nullopt}},
+       [](Augmentation &a, const std::vector<float> &v) { a.mixing.mixup = v[0]; }},
+      {"cutmix",
+       {{"ALPHA", kLeastAlpha, kMostAlpha, std::nullopt}},
+       [](Augmentation &a, const std::vector<float> &v) { a.mixing.cutmix = v[0]; }}};
   return rules;
 }
 
@@ -99,44 +115,13 @@ Status takeOp(const std::string &part, Augmentation &into, std::vector<std::stri
     if (!number || *number < value.least || *number > value.most)
       return bad(
           fmt::format("{} is no number from {} to {}", pieces[i + 1], value.least, value.most));
+    if (value.isWhole && *number != std::floor(*number))
+      return bad(fmt::format("{} is not whole", value.name));
     values.push_back(*number);
   }
-  if (rule->name == std::string("shift-crop") && values[0] != std::floor(values[0]))
-    return bad("PIXELS is not whole");
   rule->take(into, values);
   return {};
 }
-
-/// Uniform values, each a function of its place.
-class Draws {
-public:
-  enum Op : uint32_t { Crop, Shift, Flip, Rotate, Jitter, Erase };
-
-  Draws(uint64_t seed, int64_t index, uint64_t epoch)
-      : generator(mixKey(seed, hashName("augment"))), index(static_cast<uint64_t>(index)),
-        epoch(static_cast<uint32_t>(epoch)) {}
-
-  /// In [0, 1).
-  float unit(Op op, uint32_t number) const {
-    Philox::Block block =
-        generator(Philox::Block{static_cast<uint32_t>(index), static_cast<uint32_t>(index >> 32),
-                                epoch, op << 16 | number});
-    return static_cast<float>(block[0] >> 8) * 0x1p-24f;
-  }
-  float between(float low, float high, Op op, uint32_t number) const {
-    return low + (high - low) * unit(op, number);
-  }
-  /// A whole number in [low, high].
-  int64_t whole(int64_t low, int64_t high, Op op, uint32_t number) const {
-    double count = static_cast<double>(high - low + 1);
-    return std::min(high, low + static_cast<int64_t>(count * unit(op, number)));
-  }
-
-private:
-  Philox generator;
-  uint64_t index;
-  uint32_t epoch;
-};
 
 struct Area {
   int64_t top = 0, left = 0, height = 0, width = 0;
@@ -183,9 +168,21 @@ std::string Augmentation::text() const {
     parts.push_back(fmt::format("rotate:{}", rotate));
   if (brightness > 0 || contrast > 0 || saturation > 0)
     parts.push_back(fmt::format("colour-jitter:{}:{}:{}", brightness, contrast, saturation));
+  if (random)
+    parts.push_back(fmt::format("rand-augment:{}:{}", random->ops, random->magnitude));
   if (erase > 0)
     parts.push_back(fmt::format("erase:{}", erase));
+  if (mixing.mixup)
+    parts.push_back(fmt::format("mixup:{}", *mixing.mixup));
+  if (mixing.cutmix)
+    parts.push_back(fmt::format("cutmix:{}", *mixing.cutmix));
   return fmt::format("{}", fmt::join(parts, ","));
+}
+
+bool Augmentation::changesSamples() const {
+  Augmentation others = *this;
+  others.mixing = {};
+  return others.any();
 }
 
 Result<Augmentation> parseAugmentation(const std::string &text) {
@@ -235,6 +232,8 @@ void Augmenter::apply(int64_t index, uint64_t epoch, const Normalization &normal
   };
   if (ops.brightness > 0 || ops.contrast > 0 || ops.saturation > 0)
     jitter(factor(ops.brightness, 0), factor(ops.contrast, 1), factor(ops.saturation, 2), sample);
+  if (ops.random)
+    randomOps(draws, sample, copy);
   for (int64_t i = 0; i < height * width; ++i)
     for (int64_t channel = 0; channel < channels; ++channel) {
       float &value = sample[i * channels + channel];
@@ -311,6 +310,17 @@ void Augmenter::jitter(float brightness, float contrast, float saturation, float
     for (int64_t c = 0; c < channels; ++c)
       pixel[c] = clampUnit(grey + saturation * (pixel[c] - grey));
   }
+}
+
+/// In bytes, which `copy` has room for.
+void Augmenter::randomOps(const Draws &draws, float *sample, float *copy) const {
+  BytePixels image{height, width, channels, reinterpret_cast<uint8_t *>(copy), nullptr};
+  image.spare = image.pixels + image.size();
+  for (int64_t i = 0; i < image.size(); ++i)
+    image.pixels[i] = static_cast<uint8_t>(std::lround(clampUnit(sample[i]) * 255));
+  applyRandAugment(*ops.random, draws, image);
+  for (int64_t i = 0; i < image.size(); ++i)
+    sample[i] = static_cast<float>(image.pixels[i]) / 255;
 }
 
 } // namespace gc::runtime

@@ -1,10 +1,13 @@
 // Random changes to images of the training split. What is drawn is a function of seed, epoch,
-// sample and op alone: the same bits with any number of workers, and after a resume.
+// sample and op alone (mixing: of seed and micro-batch): the same bits with any number of workers,
+// and after a resume.
 #ifndef GC_RUNTIME_DATA_AUGMENTATION_H
 #define GC_RUNTIME_DATA_AUGMENTATION_H
 
 #include "runtime/Error.h"
+#include "runtime/data/Mixing.h"
 #include "runtime/data/Normalization.h"
+#include "runtime/data/RandAugment.h"
 #include "runtime/data/Resize.h"
 
 #include <cstdint>
@@ -20,9 +23,13 @@ struct Augmentation {
   float flip = 0;            // its probability
   float rotate = 0;          // degrees to either side
   float brightness = 0, contrast = 0, saturation = 0; // colour-jitter: factors of 1 - x to 1 + x
+  std::optional<RandAugment> random;                  // rand-augment, on values rounded to bytes
   float erase = 0;                                    // its probability; after normalization
+  Mixing mixing;                                      // of finished samples, by the loader
 
   bool any() const { return !text().empty(); }
+  /// Whether any of them but mixing is there: those that know images of bytes.
+  bool changesSamples() const;
   /// As parseAugmentation() takes it, with every value; empty where there is nothing.
   std::string text() const;
 };
@@ -54,6 +61,7 @@ private:
   void mirror(float *sample) const;
   void turn(float degrees, float *sample, float *copy) const;
   void jitter(float brightness, float contrast, float saturation, float *sample) const;
+  void randomOps(const Draws &draws, float *sample, float *copy) const;
 
   const Augmentation ops;
   const uint64_t seed;

@@ -5,6 +5,7 @@
 #define GC_RUNTIME_DATA_DATASET_H
 
 #include "runtime/Error.h"
+#include "runtime/data/Mixing.h"
 
 #include <cstdint>
 #include <memory>
@@ -62,6 +63,7 @@ struct DataSource {
   std::unique_ptr<Dataset> test;       // null where there is no test split
   std::unique_ptr<Dataset> validation; // null where none was asked for
   bool endless = false;                // synthetic: an epoch has no meaning
+  Mixing mixing;                       // of training samples, which the loader does
 };
 
 } // namespace gc::runtime

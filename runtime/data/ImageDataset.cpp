@@ -51,7 +51,7 @@ public:
                const ImageTransforms &transforms)
       : source(std::move(images)), transforms(transforms), height(input.sampleShape[0]),
         width(input.sampleShape[1]), channels(input.sampleShape[2]),
-        augments(transforms.augmentation.any()),
+        augments(transforms.augmentation.changesSamples()),
         augmenter(transforms.augmentation, transforms.seed, height, width, channels),
         resize(height, width, channels, transforms.normalization),
         plainResize(height, width, channels, Normalization{{0.0f}, {1.0f}}) {
@@ -97,7 +97,7 @@ public:
 
   Result<uint64_t> fingerprint() const override {
     Result<uint64_t> content = source->fingerprint();
-    if (!content || (transforms.normalization == Normalization() && !augments))
+    if (!content || (transforms.normalization == Normalization() && !transforms.augmentation.any()))
       return content;
     Fingerprint print;
     std::string text = transforms.normalization.text() + transforms.augmentation.text();

@@ -68,11 +68,29 @@ int64_t Loader::sampleAt(uint64_t index, int64_t position) const {
   return static_cast<int64_t>(Shuffle(run.seed, epoch, static_cast<uint64_t>(run.samples))(number));
 }
 
-void Loader::setLabel(LoaderSlot slot, int64_t position, int64_t label) const {
+void Loader::setLabel(void *labels, int64_t position, int64_t label) const {
   if (labelType == LabelType::I64)
-    static_cast<int64_t *>(slot.label)[position] = label;
+    static_cast<int64_t *>(labels)[position] = label;
   else
-    static_cast<int32_t *>(slot.label)[position] = static_cast<int32_t>(label);
+    static_cast<int32_t *>(labels)[position] = static_cast<int32_t>(label);
+}
+
+int64_t Loader::labelAt(const void *labels, int64_t position) const {
+  return labelType == LabelType::I64 ? static_cast<const int64_t *>(labels)[position]
+                                     : static_cast<const int32_t *>(labels)[position];
+}
+
+void Loader::mixSamples(uint64_t index, const LoaderSlot &slot) const {
+  const MixDraw drawn = run.mixer ? run.mixer->draw(index) : MixDraw();
+  *slot.share = drawn.share;
+  for (int64_t i = 0; i < microBatch; ++i) {
+    const int64_t partner = microBatch - 1 - i;
+    const int64_t own = labelAt(slot.label, i), other = labelAt(slot.label, partner);
+    const bool isMixed = run.mixer && own >= 0 && other >= 0;
+    setLabel(slot.mixedLabel, i, isMixed ? other : own);
+    if (isMixed && i < partner)
+      run.mixer->mix(drawn, slot.image + i * sampleElements, slot.image + partner * sampleElements);
+  }
 }
 
 Result<bool> Loader::readRows(uint64_t index, int64_t position, int64_t begin, int64_t end,
@@ -120,18 +138,23 @@ bool Loader::doUnit(std::unique_lock<std::mutex> &lock, float *scratchValues) {
                                target.image + position * sampleElements, scratchValues);
   // The unit of a sample's first rows has its label, too.
   if (begin == 0)
-    setLabel(target, position,
+    setLabel(target.label, position,
              isReal && done && *done ? run.dataset->label(sampleAt(index, position)) : -1);
 
   lock.lock();
-  --active;
-  --unitsLeft[slot];
   if (done && !*done && isReal)
     ++leftOut[slot];
   if (!done && !failed) {
     failed = true;
     failure = done.error();
   }
+  if (unitsLeft[slot] == 1 && target.share && run.augment && !failed) {
+    lock.unlock();
+    mixSamples(index, target);
+    lock.lock();
+  }
+  --active;
+  --unitsLeft[slot];
   if (unitsLeft[slot] == 0 || active == 0 || failed)
     progress.notify_all();
   return true;

@@ -5,11 +5,16 @@
 // evaluation the last micro-batch is padded: its samples are real, its labels are -1, which the
 // loss and accuracy kernels leave out. A broken sample ends the run or, where that was asked for,
 // is left out in the same way: its place holds zeros and the label -1.
+//
+// Where a plan takes two labels for each sample, pairs of a micro-batch are mixed when all of it
+// was read (Mixing.h), by whoever read the last part. A sample whose partner was left out, and the
+// one in the middle, stays as it is and has its own label twice: all weigh the same in the loss.
 #ifndef GC_RUNTIME_DATA_LOADER_H
 #define GC_RUNTIME_DATA_LOADER_H
 
 #include "runtime/data/BadSamples.h"
 #include "runtime/data/Dataset.h"
+#include "runtime/data/Mixing.h"
 
 #include <condition_variable>
 #include <mutex>
@@ -22,6 +27,9 @@ namespace gc::runtime {
 struct LoaderSlot {
   float *image = nullptr;
   void *label = nullptr;
+  /// The other label of each sample and the share of the first ones; null where a plan takes one.
+  void *mixedLabel = nullptr;
+  float *share = nullptr;
 };
 
 enum class LabelType { I32, I64 };
@@ -35,6 +43,7 @@ struct LoaderRun {
   bool shuffle = false;
   uint64_t seed = 0;
   bool augment = false;             // as the data set was asked to
+  const Mixer *mixer = nullptr;     // in slots for two labels; not owned, null: a share of 1
   BadSamples *badSamples = nullptr; // takes broken samples, not owned; null: one ends the run
 };
 
@@ -68,7 +77,10 @@ private:
   void work(size_t worker);
   /// Takes one unit of work under the lock and does it without; false where there is none now.
   bool doUnit(std::unique_lock<std::mutex> &lock, float *scratch);
-  void setLabel(LoaderSlot slot, int64_t position, int64_t label) const;
+  void setLabel(void *labels, int64_t position, int64_t label) const;
+  int64_t labelAt(const void *labels, int64_t position) const;
+  /// Fills what a slot has for two labels, once its samples are there.
+  void mixSamples(uint64_t microBatch, const LoaderSlot &slot) const;
   /// Reads a part of a sample; false where it is broken and was left out.
   Result<bool> readRows(uint64_t microBatch, int64_t position, int64_t begin, int64_t end,
                         float *target, float *scratch) const;

@@ -10,6 +10,7 @@
 #include "runtime/data/NpyFiles.h"
 #include "runtime/data/Synthetic.h"
 #include "runtime/data/TarShards.h"
+#include "runtime/weights/Safetensors.h"
 
 #include <fmt/format.h>
 
@@ -48,20 +49,24 @@ struct ImageSplits {
 struct Opening {
   const ModelInput &input;
   const DataOptions &options;
+  const Augmentation &augmentation; // of `options`
   uint64_t seed;
   std::vector<std::string> classes; // whose names are given; empty: the data's own
 };
 
 } // namespace
 
-/// Flags that say what is done to images of bytes.
-static Status refuseImageFlags(const std::string &spec, const DataOptions &options) {
-  for (auto [flag, value] :
-       {std::pair("--normalize", &options.normalize), std::pair("--augment", &options.augment)})
-    if (!value->empty())
-      return badInput(fmt::format("{} has no effect on '{}': it holds values that are taken as "
-                                  "they are, not images of bytes",
-                                  flag, spec));
+/// Flags that say what is done to images of bytes. Any values can be mixed.
+static Status refuseImageFlags(const std::string &spec, const Opening &opening) {
+  auto refused = [&](const char *flag, const char *others) {
+    return badInput(fmt::format("{} has no effect on '{}': it holds values that are taken as they "
+                                "are, not images of bytes{}",
+                                flag, spec, others));
+  };
+  if (!opening.options.normalize.empty())
+    return refused("--normalize", "");
+  if (opening.augmentation.changesSamples())
+    return refused("--augment", "; only mixup and cutmix are for any values");
   return {};
 }
 
@@ -80,13 +85,8 @@ static Result<DataSource> fitImages(Result<ImageSplits> splits, const Opening &o
       return normalization.error();
     transforms.normalization = std::move(*normalization);
   }
-  if (!opening.options.augment.empty()) {
-    Result<Augmentation> augmentation = parseAugmentation(opening.options.augment);
-    if (!augmentation)
-      return augmentation.error();
-    transforms.augmentation = *augmentation;
-    transforms.seed = opening.seed;
-  }
+  transforms.augmentation = opening.augmentation;
+  transforms.seed = opening.seed;
   DataSource source;
   source.classes = std::move(splits->classes);
   std::string counts;
@@ -234,7 +234,7 @@ static Result<DataSource> openArrays(const std::string &spec, const std::string 
     splits.train = std::move(*images);
     return fitImages(std::move(splits), opening);
   }
-  if (Status fine = refuseImageFlags(spec, opening.options); !fine)
+  if (Status fine = refuseImageFlags(spec, opening); !fine)
     return fine.error();
   Result<std::unique_ptr<Dataset>> values = makeNpyValues(std::move(*pair), opening.input);
   if (!values)
@@ -263,7 +263,7 @@ static Result<DataSource> openOne(const std::string &spec, const Opening &openin
     return openArrays(spec, argument("npy:"), opening);
   bool isBatchFile = spec.ends_with(".safetensors");
   if (isBatchFile || spec == "synthetic")
-    if (Status fine = refuseImageFlags(spec, opening.options); !fine)
+    if (Status fine = refuseImageFlags(spec, opening); !fine)
       return fine.error();
   if (spec == "synthetic")
     return openSynthetic(opening.input, opening.seed);
@@ -290,16 +290,32 @@ static Status addValidation(DataSource &source, const DataOptions &options, uint
 }
 
 Result<DataSource> openData(const DataOptions &options, const ModelInput &input, uint64_t seed) {
-  Opening opening{input, options, seed, {}};
+  Augmentation augmentation;
+  if (!options.augment.empty()) {
+    Result<Augmentation> parsed = parseAugmentation(options.augment);
+    if (!parsed)
+      return parsed.error();
+    augmentation = *parsed;
+  }
+  if (augmentation.mixing.cutmix && input.sampleShape.size() != 3)
+    return badInput(fmt::format("--augment=cutmix cuts images, but a sample of this model has the "
+                                "shape {}; use mixup",
+                                shapeText(input.sampleShape)));
+  Opening opening{input, options, augmentation, seed, {}};
   Result<DataSource> source = openOne(options.data, opening);
-  if (source && !options.validation.empty())
+  if (!source)
+    return source;
+  source->mixing = augmentation.mixing;
+  if (source->preparation.empty() && augmentation.mixing.any())
+    source->preparation = "in training augmented by " + augmentation.text();
+  if (!options.validation.empty())
     if (Status added = addValidation(*source, options, seed); !added)
       return added.error();
-  if (!source || options.testData.empty())
+  if (options.testData.empty())
     return source;
   DataOptions testOptions = options;
   testOptions.validation.clear();
-  Opening other{input, testOptions, seed, source->classes};
+  Opening other{input, testOptions, augmentation, seed, source->classes};
   Result<DataSource> tested = openOne(options.testData, other);
   if (!tested)
     return badInput("--test-data: " + tested.error().message);

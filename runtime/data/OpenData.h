@@ -10,7 +10,7 @@ struct DataOptions {
   std::string data = "synthetic"; // what `--data` names
   std::string testData;           // --test-data; empty: the test split of `data`, where it has one
   std::string normalize;  // --normalize, for images of bytes; empty: mean 0.5, deviation 0.5
-  std::string augment;    // --augment, for images of bytes; empty: nothing
+  std::string augment;    // --augment, for images of bytes and, mixing, for all; empty: nothing
   std::string validation; // --validation, see Holdout.h; empty: there is no such split
 };
 

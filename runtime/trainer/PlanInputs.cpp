@@ -28,7 +28,7 @@ Result<PlanInputs> findPlanInputs(const plan::Plan &plan) {
     return badInput(fmt::format("the plan cannot be trained: {}; compile it again", what));
   };
   PlanInputs result;
-  const plan::Input *image = nullptr, *label = nullptr;
+  const plan::Input *image = nullptr, *label = nullptr, *mixedLabel = nullptr, *share = nullptr;
   for (size_t i = 0; plan.inputs() && i < plan.inputs()->size(); ++i) {
     const plan::Input *input = plan.inputs()->Get(i);
     switch (input->role()) {
@@ -40,6 +40,14 @@ Result<PlanInputs> findPlanInputs(const plan::Plan &plan) {
       label = input;
       result.label = i;
       break;
+    case plan::InputRole_MixedLabel:
+      mixedLabel = input;
+      result.mixedLabel = i;
+      break;
+    case plan::InputRole_Share:
+      share = input;
+      result.share = i;
+      break;
     default:
       return bad(
           fmt::format("it has an input '{}', expected 'image' and 'label'", input->name()->str()));
@@ -48,6 +56,11 @@ Result<PlanInputs> findPlanInputs(const plan::Plan &plan) {
   if (!image || !label || !image->slots() || !label->slots() || image->slots()->size() == 0 ||
       image->slots()->size() != label->slots()->size())
     return bad("it lacks an input 'image' or 'label', or their slots differ in number");
+  if (!mixedLabel != !share)
+    return bad("it has a mixed label without a share, or the other way round");
+  for (const plan::Input *input : {mixedLabel, share})
+    if (input && (!input->slots() || input->slots()->size() != image->slots()->size()))
+      return bad("the slots of its inputs differ in number");
   if (plan.batch() < 1 || plan.micro_batches() < 1 || plan.batch() % plan.micro_batches() != 0)
     return bad(fmt::format("it has a batch of {} in {} micro-batches", plan.batch(),
                            plan.micro_batches()));
@@ -69,6 +82,18 @@ Result<PlanInputs> findPlanInputs(const plan::Plan &plan) {
     if ((!wide && labels->dtype() != plan::DType_I32) || elementsOf(*labels) != result.microBatch ||
         labels->bytes() / elementBytes(labels->dtype()) < static_cast<uint64_t>(result.microBatch))
       return bad(fmt::format("a slot of 'label' is not {} integers", result.microBatch));
+    if (mixedLabel) {
+      const plan::Buffer *mixed = slotBuffer(plan, *mixedLabel, slot);
+      const plan::Buffer *number = slotBuffer(plan, *share, slot);
+      if (!mixed || !number)
+        return bad("an input's slot is not among its buffers");
+      if (mixed->dtype() != labels->dtype() || elementsOf(*mixed) != result.microBatch ||
+          mixed->bytes() < labels->bytes())
+        return bad("a slot of the mixed label is not like one of 'label'");
+      if (number->dtype() != plan::DType_F32 || elementsOf(*number) != 1 ||
+          number->bytes() < elementBytes(number->dtype()))
+        return bad("a slot of the share is not one f32");
+    }
     std::vector<int64_t> shape(pixels->shape()->begin() + 1, pixels->shape()->end());
     LabelType type = wide ? LabelType::I64 : LabelType::I32;
     if (slot > 0 && (shape != result.model.sampleShape || type != result.labelType))

@@ -7,11 +7,15 @@
 #include "runtime/data/Loader.h"
 #include "runtime/plan/Plan_generated.h"
 
+#include <optional>
+
 namespace gc::runtime {
 
 /// The model's image and label inputs, read from the plan.
 struct PlanInputs {
   size_t image = 0, label = 0; // indices of Plan.inputs
+  /// Where the plan's loss is of two labels: the other one, and the share of the first.
+  std::optional<size_t> mixedLabel, share;
   size_t slots = 0;
   int64_t microBatch = 0;
   LabelType labelType = LabelType::I64;

@@ -48,6 +48,10 @@ Result<std::unique_ptr<Trainer>> Trainer::create(StepExecutor &executor, const P
     return badInput(
         "--monitor=top5 takes a classifier of six classes or more, whose plan keeps its "
         "logits to the end of an evaluation");
+  if (data.mixing.any() && !inputs.share)
+    return badInput("--augment: this plan's loss takes one label for each sample, and mixup and "
+                    "cutmix need two; compile it with gc-compile --mix-labels, or give gc-run the "
+                    "model instead of the plan");
   if (int32_t scale = executor.plan().window_scale(); scale >= 0)
     t.windowScale = executor.plan().variables()->Get(static_cast<uint32_t>(scale))->buffer();
   // What is left of an epoch after its whole batches makes a short window, where the plan has a way
@@ -126,8 +130,19 @@ Status Trainer::prepareLoader() {
     Result<std::byte *> label = executor.inputSlot(inputs.label, i);
     if (!image || !label)
       return !image ? image.error() : label.error();
-    slots.push_back({reinterpret_cast<float *>(*image), *label});
+    LoaderSlot slot{reinterpret_cast<float *>(*image), *label};
+    if (inputs.share) {
+      Result<std::byte *> mixedLabel = executor.inputSlot(*inputs.mixedLabel, i);
+      Result<std::byte *> share = executor.inputSlot(*inputs.share, i);
+      if (!mixedLabel || !share)
+        return !mixedLabel ? mixedLabel.error() : share.error();
+      slot.mixedLabel = *mixedLabel;
+      slot.share = reinterpret_cast<float *>(*share);
+    }
+    slots.push_back(slot);
   }
+  if (data.mixing.any())
+    mixer.emplace(data.mixing, inputs.model.sampleShape, where.seed);
   loader = std::make_unique<Loader>(inputs.microBatch, inputs.model.sampleElements(),
                                     inputs.labelType, std::move(slots), schedule.workers);
   return {};
@@ -163,6 +178,7 @@ void Trainer::startLoader() {
   run.shuffle = schedule.shuffle;
   run.seed = where.seed;
   run.augment = true;
+  run.mixer = mixer ? &*mixer : nullptr;
   run.badSamples = schedule.skipBadSamples ? &badSamples : nullptr;
   ahead.reset();
   loader->start(run);

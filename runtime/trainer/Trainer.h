@@ -190,6 +190,7 @@ private:
   size_t underWayCount = 0;
   std::chrono::steady_clock::time_point lastCompleted;
   BadSamples badSamples;
+  std::optional<Mixer> mixer; // outlives the loader, which reads it
   std::unique_ptr<Loader> loader;
   std::optional<Result<Loader::MicroBatch>> ahead; // or why there is none; said when it is wanted
 };

@@ -44,6 +44,9 @@ void addFlags(CLI::App &app, Arguments &a) {
   const char *group = "What the plan can do";
   app.add_flag("--evaluate", c.evaluate, "Also the model in inference mode, for gc-run --evaluate")
       ->group(group);
+  app.add_flag("--mix-labels", c.mixLabels,
+               "A loss of two labels for each sample, for gc-run --augment=mixup and cutmix")
+      ->group(group);
   app.add_flag("--keep-gradients", c.keepGradients,
                "Keep gradients to the end of the step, for gc-run --dump-gradients")
       ->group(group);

@@ -1,5 +1,6 @@
 #include "tools/gc-run/Arguments.h"
 
+#include "runtime/data/Augmentation.h"
 #include "runtime/data/Holdout.h"
 #include "tools/flags/CommandLine.h"
 #include "tools/flags/CompileFlags.h"
@@ -11,6 +12,7 @@
 #include <fmt/format.h>
 
 using gc::runtime::badInput;
+using gc::runtime::Result;
 using gc::runtime::Status;
 
 static const char *const examples = R"(
@@ -72,12 +74,14 @@ void addDataFlags(CLI::App &app, Arguments &a, Raw &raw) {
                  "imagenet, none, or MEAN:DEVIATION with one value or one for each channel, "
                  "separated by commas")
       ->group(group);
-  app.add_option("--augment", a.train.augment,
-                 "Random changes to training images of bytes, separated by commas and applied in "
-                 "this order: random-resized-crop[:LEAST-AREA], shift-crop:PIXELS, "
-                 "flip[:PROBABILITY], rotate:DEGREES, "
-                 "colour-jitter:BRIGHTNESS[:CONTRAST[:SATURATION]], erase[:PROBABILITY]. The same "
-                 "with any --workers, drawn from --seed")
+  app.add_option(
+         "--augment", a.train.augment,
+         "Random changes to training images of bytes (mixup and cutmix: to any samples), "
+         "separated by commas and applied in this order: random-resized-crop[:LEAST-AREA], "
+         "shift-crop:PIXELS, flip[:PROBABILITY], rotate:DEGREES, "
+         "colour-jitter:BRIGHTNESS[:CONTRAST[:SATURATION]], rand-augment[:OPS[:MAGNITUDE]], "
+         "erase[:PROBABILITY], mixup:ALPHA, cutmix:ALPHA. The same with any --workers, "
+         "drawn from --seed")
       ->group(group);
   app.add_option(
          "--on-bad-sample",
@@ -452,6 +456,13 @@ Status finish(const CLI::App &app, Arguments &a, Raw &raw, CompileFlags &compile
   c.keepGradients = !a.train.dumpGradients.empty();
   c.evaluate = schedule.evaluate || schedule.validation || a.train.evaluateOnly;
   c.threads = a.train.threads;
+  if (!a.train.augment.empty()) {
+    Result<gc::runtime::Augmentation> augmentation =
+        gc::runtime::parseAugmentation(a.train.augment);
+    if (!augmentation)
+      return augmentation.error();
+    c.mixLabels = augmentation->mixing.any();
+  }
   if (!a.train.device.empty())
     c.device = a.train.device.substr(0, a.train.device.find(':'));
   if (Status fine = compileFlags.finish(); !fine)

@@ -38,10 +38,10 @@ std::vector<float> applied(const std::string &text, int64_t index, uint64_t epoc
 
 TEST(Augmentation, IsParsedOrRefused) {
   auto all = parseAugmentation("erase,flip:0.25,colour-jitter:0.4:0.3,rotate:15,shift-crop:4,"
-                               "random-resized-crop");
+                               "random-resized-crop,rand-augment:3");
   ASSERT_TRUE(all.ok());
   EXPECT_EQ(all->text(), "random-resized-crop:0.08,shift-crop:4,flip:0.25,rotate:15,"
-                         "colour-jitter:0.4:0.3:0,erase:0.5");
+                         "colour-jitter:0.4:0.3:0,rand-augment:3:9,erase:0.5");
   EXPECT_EQ(parseAugmentation(all->text())->text(), all->text());
   EXPECT_BAD_INPUT(parseAugmentation("flop"), "no augmentation 'flop' (there are ");
   EXPECT_BAD_INPUT(parseAugmentation("color-jitter:1"), "did you mean 'colour-jitter'?");
@@ -188,8 +188,8 @@ TEST(Augmentation, BitsDependOnSeedEpochAndSampleOnly) {
   ModelInput input{{16, 12, 3}, 2};
   DataOptions options;
   options.data = "images:" + directory.path;
-  options.augment =
-      "random-resized-crop,flip,shift-crop:2,rotate:15,colour-jitter:0.4:0.4:0.4,erase";
+  options.augment = "random-resized-crop,flip,shift-crop:2,rotate:15,colour-jitter:0.4:0.4:0.4,"
+                    "rand-augment,erase";
   auto data = openData(options, input, 5), other = openData(options, input, 6);
   ASSERT_TRUE(data.ok() && other.ok());
   EXPECT_CONTAINS(data->preparation, "; in training augmented by random-resized-crop:0.08,shift");
