@@ -27,10 +27,10 @@ struct TrainingSetting {
   uint64_t batch = 0;      // samples in a step
   uint64_t epochSteps = 0; // steps in an epoch
   bool shuffle = false;
-  uint64_t fingerprint = 0; // of the data
-  std::string data;         // as the header names it
-  std::string optimizer;    // as the header names it; empty: not known. It may change
-  std::string schedule;     // of the learning rate, but for its base; empty: none to follow
+  uint64_t fingerprint = 0;  // of the data
+  std::string data;          // as the header names it
+  std::string optimizer;     // as the header names it; empty: not known. It may change
+  std::string schedule = {}; // of the learning rate, but for its base; empty: none to follow
 };
 
 /// What validations have shown up to a step.

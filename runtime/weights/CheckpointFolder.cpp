@@ -218,7 +218,8 @@ Status CheckpointFolder::writeList(const Checkpoint &checkpoint) const {
                   {"steps_in_epoch", setting.epochSteps},
                   {"shuffle", setting.shuffle},
                   {"data", setting.data},
-                  {"optimizer", setting.optimizer}};
+                  {"optimizer", setting.optimizer},
+                  {"schedule", setting.schedule}};
   for (const KeptCheckpoint &one : kept.checkpoints) {
     bool isValidated = one.validationLoss || one.validationAccuracy || one.validationTopFive;
     ListJson validation = {{"loss", orNull(one.validationLoss)},

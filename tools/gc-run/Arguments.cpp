@@ -1,18 +1,16 @@
 #include "tools/gc-run/Arguments.h"
 
-#include "runtime/data/Augmentation.h"
-#include "runtime/data/Holdout.h"
 #include "tools/flags/CommandLine.h"
 #include "tools/flags/CompileFlags.h"
 #include "tools/flags/Configuration.h"
 #include "tools/flags/ModelFile.h"
+#include "tools/gc-run/ValidationFlags.h"
 #include "tools/selftest/CudaSelfTest.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 using gc::runtime::badInput;
-using gc::runtime::Result;
 using gc::runtime::Status;
 
 static const char *const examples = R"(
@@ -48,9 +46,6 @@ struct Raw {
   bool quiet = false;
   CLI::Option *epochs = nullptr, *steps = nullptr, *limit = nullptr, *seed = nullptr;
   uint64_t epochCount = 1, stepCount = 0, limitCount = 0;
-  uint64_t patience = 0;
-  double minDelta = 0;
-  std::string validateEvery = "1", monitor = "loss:min", keep;
 };
 
 void addDataFlags(CLI::App &app, Arguments &a, Raw &raw) {
@@ -74,14 +69,12 @@ void addDataFlags(CLI::App &app, Arguments &a, Raw &raw) {
                  "imagenet, none, or MEAN:DEVIATION with one value or one for each channel, "
                  "separated by commas")
       ->group(group);
-  app.add_option(
-         "--augment", a.train.augment,
-         "Random changes to training images of bytes (mixup and cutmix: to any samples), "
-         "separated by commas and applied in this order: random-resized-crop[:LEAST-AREA], "
-         "shift-crop:PIXELS, flip[:PROBABILITY], rotate:DEGREES, "
-         "colour-jitter:BRIGHTNESS[:CONTRAST[:SATURATION]], rand-augment[:OPS[:MAGNITUDE]], "
-         "erase[:PROBABILITY], mixup:ALPHA, cutmix:ALPHA. The same with any --workers, "
-         "drawn from --seed")
+  app.add_option("--augment", a.train.augment,
+                 "Random changes to training images of bytes, separated by commas and applied in "
+                 "this order: random-resized-crop[:LEAST-AREA], shift-crop:PIXELS, "
+                 "flip[:PROBABILITY], rotate:DEGREES, "
+                 "colour-jitter:BRIGHTNESS[:CONTRAST[:SATURATION]], erase[:PROBABILITY]. The same "
+                 "with any --workers, drawn from --seed")
       ->group(group);
   app.add_option(
          "--on-bad-sample",
@@ -117,44 +110,6 @@ void addDataFlags(CLI::App &app, Arguments &a, Raw &raw) {
   app.add_option("--workers", schedule.workers, "Loader threads; 0 loads between steps")
       ->check(CLI::Range(0, 256))
       ->capture_default_str()
-      ->group(group);
-}
-
-void addValidationFlags(CLI::App &app, Arguments &a, Raw &raw) {
-  const char *group = "Validation and evaluation";
-  app.add_flag("--evaluate", a.train.schedule.evaluate,
-               "Loss and accuracy on the test split after each epoch, in inference mode")
-      ->group(group);
-  app.add_option("--validation", a.train.validation,
-                 "Keep a part of the training samples for validation: a FRACTION, a number N, or "
-                 "own (DIR/val of images:DIR, whose test split is then DIR/test)")
-      ->group(group);
-  app.add_option("--validate-every", raw.validateEvery,
-                 "Validate after so many epochs, or steps where s stands behind the number (500s)")
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--monitor", raw.monitor,
-                 "The METRIC of validations by which one is the best, and min or max: loss:min, "
-                 "accuracy:max, top5:max")
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--early-stop", raw.patience,
-                 "Stop after so many validations in a row without an improvement")
-      ->check(CLI::PositiveNumber & countValidator())
-      ->type_name("UINT")
-      ->group(group);
-  app.add_option("--min-delta", raw.minDelta,
-                 "For --early-stop: an improvement is more than this (default: 0)")
-      ->check(CLI::NonNegativeNumber)
-      ->group(group);
-  app.add_flag("--evaluate-only", a.train.evaluateOnly,
-               "Evaluate the weights of --load or --resume on the test split (and on that of "
-               "--validation) and train nothing")
-      ->group(group);
-  app.add_option(
-         "--predict", a.train.predict,
-         "With --evaluate-only: what the model answers to each sample of the test split, as "
-         "FILE.safetensors (logits, label) or FILE.csv")
       ->group(group);
 }
 
@@ -214,7 +169,7 @@ void addDeviceFlags(CLI::App &app, Arguments &a) {
       ->group(group);
 }
 
-void addFileFlags(CLI::App &app, Arguments &a, Raw &raw) {
+void addFileFlags(CLI::App &app, Arguments &a) {
   gc::runtime::TrainOptions &t = a.train;
   const char *group = "Weights (safetensors, PyTorch's names and layouts)";
   app.add_option(
@@ -247,11 +202,6 @@ void addFileFlags(CLI::App &app, Arguments &a, Raw &raw) {
   app.add_option("--checkpoint-every", t.schedule.checkpointEvery, "Also after so many steps")
       ->check(CLI::PositiveNumber & countValidator())
       ->type_name("UINT")
-      ->group(group);
-  app.add_option("--keep", raw.keep,
-                 "Which checkpoints stay: best[:N] of validations, last[:N], N (the last ones), "
-                 "all, separated by commas; the last always (default: last, with --validation "
-                 "best,last)")
       ->group(group);
   app.add_option("--resume", t.resume,
                  "Go on from such a directory, with the same data, --limit, --shuffle and batch: "
@@ -312,88 +262,6 @@ Status checkVerify(const Arguments &a, const Raw &raw) {
   return {};
 }
 
-/// What needs something else to have an effect.
-Status checkCompanions(const CLI::App &app) {
-  struct Companion {
-    const char *flag, *needed;
-  };
-  for (auto [flag, needed] : {Companion{"--validate-every", "--validation"},
-                              {"--monitor", "--validation"},
-                              {"--early-stop", "--validation"},
-                              {"--min-delta", "--early-stop"},
-                              {"--predict", "--evaluate-only"},
-                              {"--load-partial", "--load"},
-                              {"--save-as", "--save"},
-                              {"--checkpoint-every", "--checkpoint"},
-                              {"--keep", "--checkpoint"},
-                              {"--log-histograms", "--log-dir"}})
-    if (app.count(flag) && !app.count(needed))
-      return badInput(fmt::format("{} has no effect without {}", flag, needed));
-  return {};
-}
-
-/// `3` epochs or `500s`, steps.
-Status readValidateEvery(const std::string &text, gc::runtime::ValidationSchedule &validation) {
-  validation.countsSteps = text.ends_with('s');
-  std::string digits = text.substr(0, text.size() - validation.countsSteps);
-  if (digits.empty() || digits.size() > 18 ||
-      digits.find_first_not_of("0123456789") != std::string::npos || std::stoull(digits) == 0)
-    return badInput(fmt::format("--validate-every={}: expected a number of epochs from 1 on, or of "
-                                "steps with an s behind it",
-                                text));
-  validation.every = std::stoull(digits);
-  return {};
-}
-
-/// Validation, early stopping and which checkpoints stay.
-Status finishValidation(const CLI::App &app, Arguments &a, const Raw &raw) {
-  if (Status fine = checkCompanions(app); !fine)
-    return fine;
-  gc::runtime::TrainOptions &t = a.train;
-  if (!raw.keep.empty()) {
-    gc::runtime::Result<gc::runtime::KeepRule> rule = gc::runtime::parseKeepRule(raw.keep);
-    if (!rule)
-      return rule.error();
-    if (rule->best > 0 && t.validation.empty())
-      return badInput(fmt::format("--keep={}: without --validation none is the best", raw.keep));
-    t.keep = *rule;
-  }
-  if (t.validation.empty())
-    return {};
-  if (auto size = gc::runtime::parseHoldout(t.validation); !size)
-    return size.error();
-  gc::runtime::ValidationSchedule validation;
-  if (Status fine = readValidateEvery(raw.validateEvery, validation); !fine)
-    return fine;
-  auto monitored = gc::runtime::parseMonitoredMetric(raw.monitor);
-  if (!monitored)
-    return monitored.error();
-  validation.watch.monitored = *monitored;
-  if (app.count("--early-stop"))
-    validation.watch.patience = raw.patience;
-  validation.watch.minDelta = raw.minDelta;
-  t.schedule.validation = validation;
-  return {};
-}
-
-/// What only training looks at must not look as if it had an effect.
-Status checkEvaluateOnly(const CLI::App &app, const Arguments &a) {
-  std::string flag = firstGivenOutside(
-      app, {"MODEL",       "--evaluate-only", "--data",       "--test-data", "--validation",
-            "--normalize", "--on-bad-sample", "--seed",       "--workers",   "--device",
-            "--threads",   "--load",          "--resume",     "--save",      "--save-as",
-            "--report",    "--html",          "--predict",    "--progress",  "--quiet",
-            "--config",    "--target",        "--accumulate", "--costs",     "--no-calibrate",
-            "--precision"});
-  if (!flag.empty())
-    return badInput(
-        fmt::format("{} has no effect with --evaluate-only, which trains nothing", flag));
-  if (a.train.load.empty() && a.train.resume.empty())
-    return badInput("--evaluate-only needs the weights: --load=FILE, or a checkpoint by "
-                    "--resume=DIR");
-  return {};
-}
-
 bool isCuda(const std::string &device) { return device.substr(0, device.find(':')) == "cuda"; }
 
 /// What has no effect beside --selftest or --calibrate must not look as if it had.
@@ -419,7 +287,8 @@ Status checkWithoutModel(const CLI::App &app, const Arguments &a) {
   return {};
 }
 
-Status finish(const CLI::App &app, Arguments &a, Raw &raw, CompileFlags &compileFlags) {
+Status finish(const CLI::App &app, Arguments &a, Raw &raw, CompileFlags &compileFlags,
+              ValidationFlags &validationFlags) {
   a.selftest |= a.selftestQuick || !a.selftestSections.empty() || !a.selftestOnly.empty() ||
                 a.selftestLimit > 0;
   if (a.selftest || !a.calibrate.empty())
@@ -429,10 +298,7 @@ Status finish(const CLI::App &app, Arguments &a, Raw &raw, CompileFlags &compile
   if (a.verify)
     if (Status fine = checkVerify(a, raw); !fine)
       return fine;
-  if (a.train.evaluateOnly)
-    if (Status fine = checkEvaluateOnly(app, a); !fine)
-      return fine;
-  if (Status fine = finishValidation(app, a, raw); !fine)
+  if (Status fine = validationFlags.finish(app); !fine)
     return fine;
   if (raw.quiet && app.count("--progress"))
     return badInput("--quiet and --progress exclude each other: --quiet prints no progress");
@@ -456,13 +322,6 @@ Status finish(const CLI::App &app, Arguments &a, Raw &raw, CompileFlags &compile
   c.keepGradients = !a.train.dumpGradients.empty();
   c.evaluate = schedule.evaluate || schedule.validation || a.train.evaluateOnly;
   c.threads = a.train.threads;
-  if (!a.train.augment.empty()) {
-    Result<gc::runtime::Augmentation> augmentation =
-        gc::runtime::parseAugmentation(a.train.augment);
-    if (!augmentation)
-      return augmentation.error();
-    c.mixLabels = augmentation->mixing.any();
-  }
   if (!a.train.device.empty())
     c.device = a.train.device.substr(0, a.train.device.find(':'));
   if (Status fine = compileFlags.finish(); !fine)
@@ -491,7 +350,8 @@ ParsedArguments parseArguments(int argc, char **argv) {
   app.set_version_flag("--version", "gc-run " GC_VERSION);
   app.footer(examples);
   addDataFlags(app, a, raw);
-  addValidationFlags(app, a, raw);
+  ValidationFlags validationFlags(a);
+  validationFlags.add(app);
   CompileFlags compileFlags(a.compile);
   compileFlags.add(app);
   addLearningRateFlags(app, a);
@@ -502,7 +362,8 @@ ParsedArguments parseArguments(int argc, char **argv) {
          "differ")
       ->group("Memory");
   addDeviceFlags(app, a);
-  addFileFlags(app, a, raw);
+  addFileFlags(app, a);
+  validationFlags.addKeep(app);
   addTerminalFlags(app, raw);
   addConfigFlag(app);
   for (const char *flag : {"--calibrate", "--selftest", "--selftest-quick", "--selftest-sections",
@@ -510,7 +371,7 @@ ParsedArguments parseArguments(int argc, char **argv) {
     app.get_option(flag)->configurable(false); // they train nothing
   if (!parseCommandLine(app, argc, argv, parsed.exitCode))
     return parsed;
-  if (Status fine = finish(app, a, raw, compileFlags); !fine) {
+  if (Status fine = finish(app, a, raw, compileFlags, validationFlags); !fine) {
     parsed.exitCode = failWith("gc-run", fine.error());
     return parsed;
   }
