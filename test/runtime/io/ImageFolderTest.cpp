@@ -101,6 +101,30 @@ TEST(ImageFolder, SplitsHaveTheLabelsOfTheTrainingSplit) {
                    "has a class 'd', which is none of the 3 of the training split");
 }
 
+TEST(ImageFolder, HasAValidationSplitOfItsOwn) {
+  TestDirectory directory;
+  for (const char *name :
+       {"train/a/1.png", "train/b/1.png", "val/a/1.png", "val/b/1.png", "test/b/1.png"})
+    writeBelow(directory, name, redPng);
+  DataOptions options;
+  options.data = "images:" + directory.path;
+  options.validation = "own";
+  auto data = openData(options, {{2, 2, 3}, 2}, 0);
+  ASSERT_TRUE(data.ok()) << data.error().message;
+  EXPECT_EQ(data->validation->size(), 2);
+  EXPECT_EQ(data->test->size(), 1);
+  EXPECT_CONTAINS(data->description, "2 train, 2 validation, 1 test samples of 2 classes");
+  options.validation = "1";
+  data = openData(options, {{2, 2, 3}, 2}, 0);
+  ASSERT_TRUE(data.ok()) << data.error().message;
+  EXPECT_EQ(data->train->size(), 1);
+  EXPECT_EQ(data->validation->size(), 1);
+  EXPECT_EQ(data->test->size(), 2) << "DIR/val, as without --validation";
+  std::filesystem::remove_all(directory.file("val"));
+  options.validation = "own";
+  EXPECT_BAD_INPUT(openData(options, {{2, 2, 3}, 2}, 0), "has no validation split of its own");
+}
+
 TEST(ImageFolder, RefusesWhatIsNoDataSet) {
   TestDirectory directory;
   EXPECT_BAD_INPUT(openImages(directory, colour2), "has no folders; --data=images:DIR needs one");
