@@ -91,13 +91,16 @@ static std::vector<Model> elementwise() {
        "tensor<3x5xf32>",
        "3x5"},
       {"masked_fill",
-       {{"a", "3x5"}, {"b", "3x5"}},
+       {{"a", "3x5"}},
        "%m = gc.compare ge %a, %b : (tensor<3x5xf32>, tensor<3x5xf32>) -> tensor<3x5xf32> "
        "%f = gc.masked_fill %a, %m {value = 2.0 : f32} : (tensor<3x5xf32>, tensor<3x5xf32>) -> "
        "tensor<3x5xf32> "
        "%y = gc.masked_fill %f, %m {value = 1.0 : f32, inverted = true} : (tensor<3x5xf32>, "
        "tensor<3x5xf32>) -> tensor<3x5xf32>",
-       "3x5"},
+       "3x5",
+       -1,
+       1,
+       {{"b", "3x5"}}},
       {"squeeze_excite", // an image times a number for each sample and channel
        {{"x", "2x3x2x5"}, {"s", "2x1x1x5"}},
        "%b = gc.broadcast %s {dimensions = array<i64: 0, 1, 2, 3>} : (tensor<2x1x1x5xf32>) -> "
