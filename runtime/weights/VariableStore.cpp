@@ -9,9 +9,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <set>
 #include <thread>
+#include <type_traits>
 
 namespace gc::runtime {
 
@@ -80,6 +82,12 @@ Result<VariableStore> VariableStore::create(const plan::Plan &plan, BufferAccess
       if (values.size() != static_cast<size_t>(elements) ||
           source.role() != plan::VariableRole_Constant)
         return bad("has given values, but is no constant of so many elements");
+      // Whole numbers that fit, where they are stored as such: anything else would be cut silently.
+      double bound = std::ldexp(1.0, static_cast<int>(8 * type->bytes) - 1);
+      for (double value : values)
+        if (!std::isfinite(value) ||
+            (dtype != "F32" && (std::trunc(value) != value || value < -bound || value >= bound)))
+          return bad(fmt::format("cannot hold the value {} as {}", value, dtype));
     } else if (given)
       init = {static_cast<InitialDistribution>(given->kind()), given->a(), given->b(), given->c(),
               given->d()};
@@ -124,8 +132,12 @@ static void fillConstant(std::byte *data, int64_t elements, double value,
   if (values.empty())
     std::fill_n(target, elements, static_cast<T>(value));
   else
-    std::transform(values.begin(), values.end(), target,
-                   [](double given) { return static_cast<T>(given); });
+    std::transform(values.begin(), values.end(), target, [](double given) {
+      if constexpr (std::is_integral_v<T>)
+        return static_cast<T>(static_cast<int64_t>(given));
+      else
+        return static_cast<T>(given);
+    });
 }
 
 Status VariableStore::initializeVariable(const Variable &variable, uint64_t seed) {
