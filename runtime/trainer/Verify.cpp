@@ -27,6 +27,8 @@ const char *roleText(plan::VariableRole role) {
     return "generator";
   case plan::VariableRole_Schedule:
     return "learning rates";
+  case plan::VariableRole_Constant:
+    return "constant";
   }
   return "variable";
 }

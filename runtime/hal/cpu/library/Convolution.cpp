@@ -1,5 +1,6 @@
 // Which way a convolution goes. The rules are fixed by shape, so that compiler and runtime agree;
 // the figures behind them are in README.md.
+#include "runtime/hal/cpu/library/DepthwiseFilterGradient.h"
 #include "runtime/hal/cpu/library/DirectConvolution.h"
 #include "runtime/hal/cpu/library/ProductConvolution.h"
 
@@ -24,14 +25,14 @@ bool preferProduct(const ConvolutionSpec &s) {
 
 Result<std::unique_ptr<ConvolutionCall>> ConvolutionCall::create(const ConvolutionSpec &spec) {
   for (int64_t size : {spec.batch, spec.in_h, spec.in_w, spec.in_c, spec.out_h, spec.out_w,
-                       spec.out_c, spec.kernel_h, spec.kernel_w, spec.stride_h, spec.stride_w})
+                       spec.out_c, spec.kernel_h, spec.kernel_w, spec.stride_h, spec.stride_w,
+                       spec.dilation_h, spec.dilation_w})
     if (size < 1)
       return badInput("a convolution needs positive sizes");
-  if (spec.groups != 1 || spec.dilation_h != 1 || spec.dilation_w != 1)
-    return badInput(
-        "the CPU's library has no convolutions with groups or dilation yet, this one has " +
-        std::to_string(spec.groups) + " groups and a dilation of " +
-        std::to_string(spec.dilation_h) + " x " + std::to_string(spec.dilation_w));
+  if (spec.groups < 1 || spec.in_c % spec.groups != 0 || spec.out_c % spec.groups != 0)
+    return badInput(std::to_string(spec.groups) + " groups do not divide " +
+                    std::to_string(spec.in_c) + " input and " + std::to_string(spec.out_c) +
+                    " output channels");
   if (Status types = checkTypes(spec.type, spec.accumulator); !types)
     return types.error();
   if (spec.direction != plan::Direction_Forward &&
@@ -39,6 +40,8 @@ Result<std::unique_ptr<ConvolutionCall>> ConvolutionCall::create(const Convoluti
     return badInput("activation and residual belong to the forward convolution");
   if (preferProduct(spec))
     return buildProductConvolution(spec);
+  if (isDepthwiseFilterGradient(spec))
+    return buildDepthwiseFilterGradient(spec);
   std::unique_ptr<ConvolutionCall> call;
   if (Status built = guarded("convolution", [&] { call = buildDirectConvolution(spec); }); !built)
     return built.error();
