@@ -6,9 +6,11 @@
 #ifndef GC_COMPILER_COMPILE_H
 #define GC_COMPILER_COMPILE_H
 
+#include "passes/FreezeWish.h"
 #include "passes/OptimizerSettings.h"
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +41,8 @@ struct CompileOptions {
   bool allowNondeterministic = false; // engines whose bits may differ from run to run
   bool assemble = true;               // or leave that to the driver that loads the PTX
   OptimizerSettings optimizer;
+  FreezeWish freeze;                    // which parameters are trained
+  std::optional<double> labelSmoothing; // of the model's losses; without it: what the model says
   // Memory.
   long accumulate = 1; // micro-batches in a step
   bool accumulateAuto = false;

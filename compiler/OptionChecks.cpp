@@ -2,6 +2,7 @@
 #include "compiler/OptionChecks.h"
 #include "passes/ChooseStep.h"
 #include "runtime/hal/cpu/library/Team.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 
@@ -46,6 +47,10 @@ std::string checkOptions(const CompileOptions &options) {
     return "--split=N and --accumulate exclude each other: a micro-batch is not split again";
   if (std::string wrong = options.optimizer.check("--"); !wrong.empty())
     return wrong;
+  if (std::string wrong = options.freeze.check("--freeze", "--train-only"); !wrong.empty())
+    return wrong;
+  if (double e = options.labelSmoothing.value_or(0); !(e >= 0 && e < 1))
+    return llvm::formatv("--label-smoothing={0}: expected a number from 0 on, below 1", e);
   std::string error;
   readWishes(options, error);
   return error;

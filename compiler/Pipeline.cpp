@@ -15,6 +15,11 @@ void buildTrainPipeline(OpPassManager &passes, const CompileOptions &options, Ta
                         bool lean, StringRef selectName) {
   passes.addPass(createCheckModelPass());
   passes.addPass(createSimplifyPass());
+  if (options.freeze.any())
+    passes.addPass(
+        createFreezePass({options.freeze.names, options.freeze.trainOnly, options.freeze.norms}));
+  if (options.labelSmoothing)
+    passes.addPass(createSmoothLabelsPass({*options.labelSmoothing}));
   if (options.split.parts != 1) {
     SplitPassOptions split;
     split.parts = options.split.parts;
@@ -45,18 +50,27 @@ namespace {
 constexpr StringLiteral kSelectForCpu = "gc-select-cpu";
 
 struct TrainPipelineOptions : PassPipelineOptions<TrainPipelineOptions> {
-  Option<std::string> optimizer{*this, "optimizer", llvm::cl::desc("sgd, adam or adamw"),
+  Option<std::string> optimizer{*this, "optimizer",
+                                llvm::cl::desc("sgd, adam, adamw, rmsprop, lion or lamb"),
                                 llvm::cl::init("sgd")};
-  Option<PassSetting<double>> lr{*this, "lr", llvm::cl::desc("learning rate (0.001)")};
-  Option<PassSetting<double>> momentum{*this, "momentum", llvm::cl::desc("sgd: momentum (0)")};
+  Option<PassSetting<double>> lr{
+      *this, "lr", llvm::cl::desc("learning rate (0.001; rmsprop: 0.01; lion: 0.0001)")};
+  Option<PassSetting<double>> momentum{*this, "momentum",
+                                       llvm::cl::desc("sgd, rmsprop: momentum (0)")};
   Option<PassSetting<double>> dampening{*this, "dampening", llvm::cl::desc("sgd: dampening (0)")};
   Option<bool> nesterov{*this, "nesterov", llvm::cl::desc("sgd: Nesterov momentum"),
                         llvm::cl::init(false)};
   Option<PassSetting<double>> weightDecay{*this, "weight-decay",
-                                          llvm::cl::desc("weight decay (0; adamw: 0.01)")};
-  Option<PassSetting<double>> beta1{*this, "beta1", llvm::cl::desc("adam: beta 1 (0.9)")};
-  Option<PassSetting<double>> beta2{*this, "beta2", llvm::cl::desc("adam: beta 2 (0.999)")};
-  Option<PassSetting<double>> epsilon{*this, "epsilon", llvm::cl::desc("adam: epsilon (1e-8)")};
+                                          llvm::cl::desc("weight decay (0; adamw, lamb: 0.01)")};
+  Option<PassSetting<double>> beta1{*this, "beta1",
+                                    llvm::cl::desc("adam, lion, lamb: beta 1 (0.9)")};
+  Option<PassSetting<double>> beta2{*this, "beta2",
+                                    llvm::cl::desc("adam, lion, lamb: beta 2 (0.999; lion: 0.99)")};
+  Option<PassSetting<double>> epsilon{
+      *this, "epsilon", llvm::cl::desc("adam, rmsprop, lamb: epsilon (1e-8; lamb: 1e-6)")};
+  Option<PassSetting<double>> alpha{*this, "alpha", llvm::cl::desc("rmsprop: alpha (0.99)")};
+  Option<bool> centered{*this, "centered", llvm::cl::desc("rmsprop: centered"),
+                        llvm::cl::init(false)};
   Option<PassSetting<double>> clipNorm{
       *this, "clip-norm", llvm::cl::desc("most that the norm of all gradients may be")};
   Option<PassSetting<double>> clipValue{
@@ -70,6 +84,17 @@ struct TrainPipelineOptions : PassPipelineOptions<TrainPipelineOptions> {
       llvm::cl::init("")};
   Option<PassSetting<double>> ema{*this, "ema",
                                   llvm::cl::desc("decay of a moving average of the weights")};
+  Option<std::string> freeze{*this, "freeze",
+                             llvm::cl::desc("patterns of parameters that are not trained"),
+                             llvm::cl::init("")};
+  Option<std::string> trainOnly{*this, "train-only",
+                                llvm::cl::desc("patterns of the only parameters that are trained"),
+                                llvm::cl::init("")};
+  Option<bool> freezeNorms{*this, "freeze-norms",
+                           llvm::cl::desc("frozen batch norms run as in inference mode"),
+                           llvm::cl::init(false)};
+  Option<PassSetting<double>> labelSmoothing{
+      *this, "label-smoothing", llvm::cl::desc("label smoothing of the losses (the model's own)")};
   Option<int64_t> accumulate{*this, "accumulate", llvm::cl::desc("micro-batches in a step"),
                              llvm::cl::init(1)};
   Option<int64_t> split{*this, "split",
@@ -91,10 +116,16 @@ struct TrainPipelineOptions : PassPipelineOptions<TrainPipelineOptions> {
                          llvm::cl::init(false)};
 };
 
+FreezeWish freezeWishOf(const TrainPipelineOptions &given) {
+  return {given.freeze, given.trainOnly, given.freezeNorms};
+}
+
 // Why the options are refused (one would be ignored, or they make no step); empty where they are
 // fine.
 std::string faultOf(const TrainPipelineOptions &given) {
   std::string wrong = settingsOf(given.optimizer, given).check();
+  if (wrong.empty())
+    wrong = freezeWishOf(given).check("freeze", "train-only");
   return !wrong.empty() ? wrong
                         : ignoredByPolicy(given.policy.getValue(), !given.budget.empty(),
                                           given.checkpoints.value.has_value());
@@ -104,6 +135,8 @@ void addTrainPipeline(OpPassManager &passes, const TrainPipelineOptions &given,
                       const TargetOf &target) {
   CompileOptions options;
   options.optimizer = settingsOf(given.optimizer, given);
+  options.freeze = freezeWishOf(given);
+  options.labelSmoothing = given.labelSmoothing.value;
   options.accumulate = given.accumulate;
   options.split.parts = given.split;
   options.keepGradients = given.keepGradients;

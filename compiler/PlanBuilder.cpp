@@ -4,10 +4,12 @@
 #include "compiler/target/PlanType.h"
 #include "compiler/target/Products.h"
 #include "passes/Accumulate.h"
+#include "passes/Freeze.h"
 #include "passes/ModelFunction.h"
 #include "passes/analysis/Dependence.h"
 #include "runtime/plan/ElementType.h"
 #include "runtime/plan/KernelLimits.h"
+#include "runtime/plan/Metrics.h"
 #include "runtime/plan/PlanFile.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -160,6 +162,7 @@ private:
         auto *v = add(parameter.getSymName(), parameter.getType(), parameter.getInit(),
                       plan::VariableRole_Parameter);
         plan.parameters += elementCount(parameter.getType());
+        v->frozen = parameter->hasAttr(kFrozenAttr);
         if (auto shape = parameter.getFileShape()) {
           v->file_shape = shape->vec();
           v->file_split = parameter.getFileSplit()->vec();
@@ -187,7 +190,7 @@ private:
     plan.optimizer = std::make_unique<plan::OptimizerT>();
     plan::OptimizerT &o = *plan.optimizer;
     o.name = settings.name;
-    o.lr = settings.lr;
+    o.lr = *settings.lr;
     o.momentum = settings.momentum.value_or(o.momentum);
     o.dampening = settings.dampening.value_or(o.dampening);
     o.nesterov = settings.nesterov;
@@ -195,6 +198,8 @@ private:
     o.beta1 = settings.beta1.value_or(o.beta1);
     o.beta2 = settings.beta2.value_or(o.beta2);
     o.epsilon = settings.epsilon.value_or(o.epsilon);
+    o.alpha = settings.alpha.value_or(o.alpha);
+    o.centered = settings.centered;
     o.clip_norm = settings.clipNorm.value_or(0);
     o.clip_value = settings.clipValue.value_or(0);
     o.no_decay = settings.noDecay;
@@ -257,6 +262,8 @@ private:
     setLives(planned, evaluate, commands());
     if (failed(addMetrics(planned, evaluate)))
       return failure();
+    if (evaluate)
+      addOutputs(planned, commands());
     auto image = llvm::find_if(function.getArguments(), [](BlockArgument argument) {
       return cast<ShapedType>(argument.getType()).getRank() > 0;
     });
@@ -429,6 +436,23 @@ private:
       plan.classes = cast<ShapedType>(loss.getLogits().getType()).getDimSize(1);
     });
     return success();
+  }
+
+  // What the loss of a classifier reads, where it is still there when the list ends: the metrics
+  // come last and read it too, so it is unless a model computes more after them.
+  void addOutputs(const PlannedFunction &planned, int commands) {
+    func::FuncOp function = planned.function;
+    auto losses = function.getOps<CrossEntropyOp>();
+    if (losses.empty() || std::next(losses.begin()) != losses.end())
+      return;
+    unsigned index = bufferOf((*losses.begin()).getLogits(), planned);
+    const plan::BufferT &logits = *plan.buffers[index];
+    if (logits.last_command != commands - 1 || logits.shape.size() != 2 || !logits.evaluate)
+      return;
+    auto output = std::make_unique<plan::OutputT>();
+    output->name = runtime::kLogitsOutput;
+    output->buffer = index;
+    plan.outputs.push_back(std::move(output));
   }
 
   void addMemory() {

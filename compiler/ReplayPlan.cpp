@@ -199,6 +199,10 @@ private:
       if (static_cast<size_t>(i) + 1 == metricsAfter && !checkMetrics(entries, list))
         return;
     }
+    if (list == List::Evaluate && plan.outputs())
+      for (const plan::Output *output : *plan.outputs())
+        if (!checkHeld(entries, "after the evaluation", static_cast<int>(output->buffer())))
+          return;
     if (list == List::Training && plan.variables())
       for (const plan::Variable *variable : *plan.variables())
         if (variable->gradient_buffer() >= 0 &&

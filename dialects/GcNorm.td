@@ -54,10 +54,11 @@ def Gc_InverseDeviationOp : Gc_PureOp<"inverse_deviation", [
 
 def Gc_NormalizeOp : Gc_PureOp<"normalize", [
     Gc_Cost<"Stream", 1>, Gc_Samples<"Everywhere">, Gc_SameInInference,
-    InferTypeOpAdaptor, Gc_Fusible, InPlaceOpInterface]> {
+    InferTypeOpAdaptor, Gc_Differentiable, Gc_Fusible, InPlaceOpInterface]> {
   let summary = "y = (x - mean) * rstd * weight + bias per channel";
   let description = [{
-    The second half of `gc.batch_norm`, and all of it in inference mode.
+    The second half of `gc.batch_norm`, and all of it in inference mode. `mean` and `rstd` have no
+    derivative here: they are running statistics.
 
     ```mlir
     %y = gc.normalize %x, %mean, %rstd, %w, %b
@@ -67,6 +68,23 @@ def Gc_NormalizeOp : Gc_PureOp<"normalize", [
   let arguments = (ins Gc_Value:$input, Gc_ChannelStatistics:$mean, Gc_ChannelStatistics:$rstd,
       Gc_Channel:$weight, Gc_Channel:$bias);
   let results = (outs Gc_Value:$output);
+  let hasVerifier = 1;
+}
+
+def Gc_NormalizeGradOp : Gc_PureOp<"normalize_grad", [
+    Gc_Cost<"Stream", 1>, Gc_Samples<"Everywhere">, Gc_SameInInference,
+    InferTypeOpAdaptor, Gc_Fusible, InPlaceOpInterface]> {
+  let summary = "dx = dy * rstd * weight per channel";
+  let description = [{
+    The gradient of the input of `gc.normalize`, whose mean and deviation do not depend on it.
+
+    ```mlir
+    %dx = gc.normalize_grad %dy, %rstd, %w
+        : (tensor<8x14x14x64xf32>, tensor<64xf32>, tensor<64xf32>) -> tensor<8x14x14x64xf32>
+    ```
+  }];
+  let arguments = (ins Gc_Value:$gradient, Gc_ChannelStatistics:$rstd, Gc_Channel:$weight);
+  let results = (outs Gc_Value:$input_gradient);
   let hasVerifier = 1;
 }
 

@@ -171,6 +171,93 @@ def Gc_AdamWOp : Gc_AdamLike<"adamw"> {
   }];
 }
 
+def Gc_RmspropOp : Gc_OptimizerOp<"rmsprop",
+    (ins FlatSymbolRefAttr:$square_average, OptionalAttr<FlatSymbolRefAttr>:$gradient_average,
+        OptionalAttr<FlatSymbolRefAttr>:$velocity),
+    (ins Gc_Decay:$alpha, Gc_NotNegative:$epsilon,
+        DefaultValuedAttr<Gc_NotNegative, "0.0f">:$momentum)> {
+  let summary = "RMSprop, as torch.optim.RMSprop";
+  let description = [{
+    `g += weight_decay * p; q = alpha q + (1 - alpha) g^2; d = g / (sqrt(q) + epsilon)`; with momentum
+    `v = momentum * v + d` takes the place of d; `p -= lr * d`. q is `square_average`. Centered, with a
+    `gradient_average` m: `m += (1 - alpha) (g - m)`, and `sqrt(q - m^2)` in place of `sqrt(q)`. `velocity`
+    is there exactly with momentum; `coefficients` are of mode `plain`.
+  }] # common # [{
+    ```mlir
+    gc.rmsprop @p squares @p.q, %dw, %c {alpha = 0.99 : f32, epsilon = 1.0e-8 : f32} : (tensor<10x32xf32>, tensor<4xf32>) -> ()
+    gc.rmsprop @p squares @p.q mean @p.m velocity @p.v, %dw, %c {alpha = 0.99 : f32, epsilon = 1.0e-8 : f32, momentum = 0.9 : f32} : (tensor<10x32xf32>, tensor<4xf32>) -> ()
+    ```
+  }];
+  let assemblyFormat = [{
+    $parameter `squares` $square_average (`mean` $gradient_average^)? (`velocity` $velocity^)?
+    (`average` $average^)? `,` operands attr-dict `:` functional-type(operands, results)
+  }];
+}
+
+def Gc_LionOp : Gc_OptimizerOp<"lion", (ins FlatSymbolRefAttr:$first_moment),
+    (ins Gc_Decay:$beta1, Gc_Decay:$beta2)> {
+  let summary = "Lion (Chen et al. 2023)";
+  let description = [{
+    `p -= lr * weight_decay * p; p -= lr * sign(beta1 m + (1 - beta1) g); m = beta2 m + (1 - beta2) g`.
+    The sign of 0 is 0. `coefficients` are of mode `plain`.
+  }] # common # [{
+    ```mlir
+    gc.lion @p moment @p.m, %dw, %c {beta1 = 0.9 : f32, beta2 = 0.99 : f32} : (tensor<10x32xf32>, tensor<4xf32>) -> ()
+    ```
+  }];
+  let assemblyFormat = [{
+    $parameter `moment` $first_moment (`average` $average^)? `,` operands attr-dict `:`
+    functional-type(operands, results)
+  }];
+}
+
+def Gc_LambRatioOp : Gc_PureOp<"lamb_ratio", [
+    Gc_Cost<"Stream", 12>, Gc_Samples<"Nowhere">, Gc_TrainingOnly, InferTypeOpAdaptor]> {
+  let summary = "the trust ratio of a parameter: by what LAMB scales its step";
+  let description = [{
+    One number, |p| / |u|, of the norms over all elements of the parameter p and of the direction u that
+    `gc.lamb` will take; 1 where one of them is 0. The operands are the gradient, the coefficients, and the
+    values of the parameter and of its moments before the update, whose numbers these are. Nothing of the
+    parameter's size is made: `gc.lamb` computes the direction again.
+
+    ```mlir
+    %r = gc.lamb_ratio %dw, %c, %p, %m, %v {beta1 = 0.9 : f32, beta2 = 0.999 : f32, epsilon = 1.0e-6 : f32, weight_decay = 0.01 : f32} : (tensor<10x32xf32>, tensor<4xf32>, tensor<10x32xf32>, tensor<10x32xf32>, tensor<10x32xf32>) -> tensor<1xf32>
+    ```
+  }];
+  let arguments = (ins Gc_Value:$gradient, Gc_Coefficients:$coefficients, Gc_Value:$parameter,
+      Gc_Value:$first_moment, Gc_Value:$second_moment, Gc_Decay:$beta1, Gc_Decay:$beta2,
+      Gc_NotNegative:$epsilon, DefaultValuedAttr<Gc_NotNegative, "0.0f">:$weight_decay,
+      OptionalAttr<Gc_NotNegative>:$clip_value);
+  let results = (outs Gc_Coefficients:$ratio);
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Emits the squares of p and u of one element, or of a vector of them. `tensors` are gradient,
+    /// parameter and moments there, `coefficients` those numbers.
+    void emitSquares(::mlir::OpBuilder &builder, ::mlir::Location loc, ::mlir::ValueRange tensors,
+                     ::mlir::ValueRange coefficients,
+                     ::llvm::SmallVectorImpl<::mlir::Value> &squares);
+  }];
+}
+
+def Gc_LambOp : Gc_OptimizerOp<"lamb",
+    (ins FlatSymbolRefAttr:$first_moment, FlatSymbolRefAttr:$second_moment),
+    (ins Gc_Coefficients:$ratio, Gc_Decay:$beta1, Gc_Decay:$beta2, Gc_NotNegative:$epsilon)> {
+  let summary = "LAMB (You et al. 2019)";
+  let description = [{
+    `m += (1 - beta1) (g - m); v = beta2 v + (1 - beta2) g^2; u = m / c1 / (sqrt(v) / sqrt(c2) + epsilon) +
+    weight_decay * p; p -= lr * ratio * u` with (a, b) = (1 / c1, 1 / sqrt(c2)), c_i = 1 - beta_i^t, of mode
+    `corrected`, and the `ratio` of `gc.lamb_ratio` with the same numbers.
+  }] # common # [{
+    ```mlir
+    gc.lamb @p moments @p.m, @p.v, %dw, %c, %r {beta1 = 0.9 : f32, beta2 = 0.999 : f32, epsilon = 1.0e-6 : f32, weight_decay = 0.01 : f32} : (tensor<10x32xf32>, tensor<4xf32>, tensor<1xf32>) -> ()
+    ```
+  }];
+  let assemblyFormat = [{
+    $parameter `moments` $first_moment `,` $second_moment (`average` $average^)? `,` operands
+    attr-dict `:` functional-type(operands, results)
+  }];
+}
+
 def Gc_SquareSumOp : Gc_PureOp<"square_sum", [
     Gc_Cost<"Stream", 2>, Gc_Samples<"Nowhere">, Gc_TrainingOnly, InferTypeOpAdaptor]> {
   let summary = "the sum of the squares of all elements, beside those of other tensors";
@@ -191,7 +278,7 @@ def Gc_SquareSumOp : Gc_PureOp<"square_sum", [
 
 def Gc_CoefficientsKind : I32EnumAttr<"CoefficientsMode", "which update takes the coefficients", [
     I32EnumAttrCase<"Adam", 0, "adam">, I32EnumAttrCase<"Momentum", 1, "momentum">,
-    I32EnumAttrCase<"Plain", 2, "plain">]> {
+    I32EnumAttrCase<"Plain", 2, "plain">, I32EnumAttrCase<"Corrected", 3, "corrected">]> {
   let cppNamespace = "::gc";
   let genSpecializedAttr = 0;
 }
@@ -208,7 +295,7 @@ def Gc_CoefficientsOp : Gc_PureOp<"optimizer_coefficients", [
     n^2 is the sum `squares` of all gradients' squares (`gc.square_sum`), and 1 where there is none. (a, b), in mode
     `adam`, with t = step + 1: (lr / (1 - beta1^t), 1 / sqrt(1 - beta2^t)), computed in f64. In mode
     `momentum`: (beta1, 1 - beta2), where beta1 is the momentum and beta2 the dampening; (0, 1) in the
-    first step. In mode `plain`: (0, 1).
+    first step. In mode `plain`: (0, 1). In mode `corrected`: as `adam`, with 1 in place of lr.
 
     ```mlir
     %c = gc.optimizer_coefficients %g, %lr mode = adam {beta1 = 0.9 : f32, beta2 = 0.999 : f32} : (tensor<2xi64>, tensor<256xf32>) -> tensor<4xf32>

@@ -23,9 +23,10 @@ enum Place : unsigned {
   Function = 2,
   Argument = 4,
   Result = 8,
-  Variable = 16, // gc.parameter, gc.state
-  Step = 32,     // any other op of the dialect
-  Kernel = 64,   // what code generation makes
+  Parameter = 16,
+  State = 32,
+  Step = 64,    // any other op of the dialect
+  Kernel = 128, // what code generation makes
 };
 
 bool isSize(Attribute value) {
@@ -63,6 +64,7 @@ struct Known {
 constexpr Known kKnown[] = {
     // What a model says.
     {"gc.classes", Module, isCount, "a 64-bit integer from 1 on"},
+    {"gc.frozen", Parameter, isUnit, "no value"},
     {"gc.input", Argument, isName, "a name without control characters"},
     {"gc.output", Result, isName, "a name without control characters"},
     // What passes say.
@@ -73,7 +75,7 @@ constexpr Known kKnown[] = {
     {"gc.mixes_samples", Module, isText, "a string"},
     {"gc.workspace", Step, isSize, "a 64-bit integer from 0 on"},
     {"gc.workspace_offset", Step, isSize, "a 64-bit integer from 0 on"},
-    {"gc.offset", Variable, isSize, "a 64-bit integer from 0 on"},
+    {"gc.offset", Parameter | State, isSize, "a 64-bit integer from 0 on"},
     {"gc.offsets", Argument | Step, isOffsets, "array<i64>"},
     {"gc.arena_bytes", Module, isSize, "a 64-bit integer from 0 on"},
     {"gc.lower_bound_bytes", Module, isSize, "a 64-bit integer from 0 on"},
@@ -88,10 +90,10 @@ constexpr Known kKnown[] = {
 };
 
 constexpr std::pair<Place, StringLiteral> kPlaceNames[] = {
-    {Module, "a module"},         {Function, "a function"},
-    {Argument, "an argument"},    {Result, "a result of a function"},
-    {Variable, "a variable"},     {Step, "an op of a step"},
-    {Kernel, "an op of a kernel"}};
+    {Module, "a module"},       {Function, "a function"},
+    {Argument, "an argument"},  {Result, "a result of a function"},
+    {Parameter, "a parameter"}, {State, "state"},
+    {Step, "an op of a step"},  {Kernel, "an op of a kernel"}};
 
 std::string placesText(unsigned places) {
   std::string text;
@@ -106,8 +108,10 @@ Place placeOf(Operation *op) {
     return Module;
   if (isa<func::FuncOp>(op))
     return Function;
-  if (isa<ParameterOp, StateOp>(op))
-    return Variable;
+  if (isa<ParameterOp>(op))
+    return Parameter;
+  if (isa<StateOp>(op))
+    return State;
   return isa_and_nonnull<GcDialect>(op->getDialect()) ? Step : Kernel;
 }
 

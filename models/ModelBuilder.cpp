@@ -93,7 +93,7 @@ static llvm::Error checkTensors(func::FuncOp function) {
 }
 
 Network ModelBuilder::finish(Value logits) {
-  auto loss = create<CrossEntropyOp>("loss", logits, label);
+  auto loss = create<CrossEntropyOp>("loss", logits, label, number(0));
   auto correct = create<AccuracyOp>("correct", logits, label);
   create<func::ReturnOp>("model", ValueRange{loss.getLoss(), correct.getCorrect()});
   if (llvm::Error large = checkTensors(function))

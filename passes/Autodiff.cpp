@@ -22,6 +22,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Autodiff.h"
+#include "passes/Freeze.h"
 #include "passes/ModelFunction.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/MapVector.h"
@@ -60,7 +61,7 @@ public:
         return failure();
     // Parameters that the sweep did not reach have no gradient, or are the loss itself.
     for (auto parameter : module.getOps<ParameterOp>())
-      if (failed(finish(parameter)))
+      if (!parameter->hasAttr(kFrozenAttr) && failed(finish(parameter)))
         return failure();
     return success();
   }
@@ -90,11 +91,12 @@ private:
            llvm::any_of(op->getOperands(), [&](Value v) { return varying.contains(v); });
   }
 
-  // Collects the values that depend on a parameter.
+  // Collects the values that depend on a parameter that is trained.
   LogicalResult findVarying() {
     for (Operation &op : function.getBody().front()) {
       if (auto read = dyn_cast<ReadOp>(op)) {
-        if (auto parameter = symbols.lookup<ParameterOp>(read.getVariableAttr().getAttr())) {
+        auto parameter = symbols.lookup<ParameterOp>(read.getVariableAttr().getAttr());
+        if (parameter && !parameter->hasAttr(kFrozenAttr)) {
           varying.insert(read.getValue());
           parameters[parameter.getSymNameAttr()].values.push_back(read.getValue());
         }

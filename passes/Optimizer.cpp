@@ -103,7 +103,7 @@ private:
   // Until somebody sets another one, the learning rate of every step is that of the settings.
   LogicalResult addSchedule() {
     auto type = RankedTensorType::get({kScheduledSteps}, builder.getF32Type());
-    return keep(schedule, "learning_rate", StateRole::Schedule, type, settings.lr);
+    return keep(schedule, "learning_rate", StateRole::Schedule, type, *settings.lr);
   }
 
   LogicalResult keep(StateOp &target, StringRef name, StateRole role, RankedTensorType type,
@@ -188,20 +188,44 @@ private:
         return failure();
     if (settings.ema && failed(addState("average", kAverageSuffix)))
       return failure();
-    op.addAttributes(form.numbers);
-    op.addAttribute("weight_decay", f32(groups.decays(name) ? *settings.weightDecay : 0));
-    op.addAttribute("lr_scale", f32(groups.lrScale(name)));
+    // What an op for the ratio has, too.
+    SmallVector<NamedAttribute> numbers(form.numbers);
+    numbers.push_back(
+        builder.getNamedAttr("weight_decay", f32(groups.decays(name) ? *settings.weightDecay : 0)));
     if (settings.clipValue)
-      op.addAttribute("clip_value", f32(*settings.clipValue));
+      numbers.push_back(builder.getNamedAttr("clip_value", f32(*settings.clipValue)));
+    op.addAttributes(numbers);
+    op.addAttribute("lr_scale", f32(groups.lrScale(name)));
     if (settings.ema)
       op.addAttribute("average_decay", f32(*settings.ema));
     builder.setInsertionPointAfter(*last);
-    Operation *update = builder.create(op);
-    if (!firstUpdate || update->isBeforeInBlock(firstUpdate))
-      firstUpdate = update;
+    if (!form.ratio.empty())
+      op.addOperands(addRatio(op, numbers));
+    Operation *first = builder.create(op);
+    if (!form.ratio.empty())
+      first = first->getOperands().back().getDefiningOp();
+    if (!firstUpdate || first->isBeforeInBlock(firstUpdate))
+      firstUpdate = first;
     if (!keepGradients)
       gradient.erase();
     return success();
+  }
+
+  // What the update `op` is scaled by, of gradient, parameter and states as they are before it.
+  Value addRatio(const OperationState &op, ArrayRef<NamedAttribute> numbers) {
+    OperationState ratio(op.location, form.ratio);
+    ratio.addOperands(op.operands);
+    auto type = cast<RankedTensorType>(op.operands.front().getType());
+    auto readVariable = [&](StringRef attribute) {
+      auto variable = cast<FlatSymbolRefAttr>(op.attributes.get(attribute));
+      ratio.addOperands(ReadOp::create(builder, op.location, type, variable).getResult());
+    };
+    readVariable("parameter");
+    for (const UpdateForm::State &state : form.states)
+      readVariable(state.attribute);
+    ratio.addAttributes(numbers);
+    ratio.addTypes(RankedTensorType::get({1}, builder.getF32Type()));
+    return builder.create(ratio)->getResult(0);
   }
 
   // Parameters without an update have no average and are read themselves.
@@ -237,11 +261,11 @@ private:
 struct OptimizerPass : impl::OptimizerPassBase<OptimizerPass> {
   using OptimizerPassBase::OptimizerPassBase;
   // For settingsOf.
-  using OptimizerPassBase::beta1, OptimizerPassBase::beta2, OptimizerPassBase::clipNorm,
-      OptimizerPassBase::clipValue, OptimizerPassBase::dampening, OptimizerPassBase::ema,
-      OptimizerPassBase::epsilon, OptimizerPassBase::lr, OptimizerPassBase::lrScale,
-      OptimizerPassBase::momentum, OptimizerPassBase::nesterov, OptimizerPassBase::noDecay,
-      OptimizerPassBase::weightDecay;
+  using OptimizerPassBase::alpha, OptimizerPassBase::beta1, OptimizerPassBase::beta2,
+      OptimizerPassBase::centered, OptimizerPassBase::clipNorm, OptimizerPassBase::clipValue,
+      OptimizerPassBase::dampening, OptimizerPassBase::ema, OptimizerPassBase::epsilon,
+      OptimizerPassBase::lr, OptimizerPassBase::lrScale, OptimizerPassBase::momentum,
+      OptimizerPassBase::nesterov, OptimizerPassBase::noDecay, OptimizerPassBase::weightDecay;
   void runOnOperation() override {
     if (failed(addOptimizer(getOperation(), settingsOf(kind, *this), keepGradients)))
       signalPassFailure();
@@ -262,6 +286,8 @@ std::unique_ptr<Pass> createOptimizerPass(const OptimizerSettings &settings, boo
   options.beta1 = settings.beta1;
   options.beta2 = settings.beta2;
   options.epsilon = settings.epsilon;
+  options.alpha = settings.alpha;
+  options.centered = settings.centered;
   options.clipNorm = settings.clipNorm;
   options.clipValue = settings.clipValue;
   options.noDecay = settings.noDecay;

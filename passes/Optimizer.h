@@ -21,7 +21,7 @@ template <typename Options>
 OptimizerSettings settingsOf(const std::string &name, const Options &options) {
   OptimizerSettings settings;
   settings.name = name;
-  settings.lr = options.lr.value.value_or(settings.lr);
+  settings.lr = options.lr.value;
   settings.momentum = options.momentum.value;
   settings.dampening = options.dampening.value;
   settings.nesterov = options.nesterov;
@@ -29,6 +29,8 @@ OptimizerSettings settingsOf(const std::string &name, const Options &options) {
   settings.beta1 = options.beta1.value;
   settings.beta2 = options.beta2.value;
   settings.epsilon = options.epsilon.value;
+  settings.alpha = options.alpha.value;
+  settings.centered = options.centered;
   settings.clipNorm = options.clipNorm.value;
   settings.clipValue = options.clipValue.value;
   settings.noDecay = options.noDecay;

@@ -10,20 +10,23 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace gc {
 
-/// What is not set is the default of the optimizer, which is PyTorch's.
+/// What is not set is the default of the optimizer: PyTorch's, or those of its paper.
 struct OptimizerSettings {
-  std::string name = "sgd"; // sgd, adam, adamw
-  double lr = 1e-3;
-  std::optional<double> momentum;    // sgd: 0
+  std::string name = "sgd";          // sgd, adam, adamw, rmsprop, lion, lamb
+  std::optional<double> lr;          // 1e-3; rmsprop: 1e-2; lion: 1e-4
+  std::optional<double> momentum;    // sgd, rmsprop: 0
   std::optional<double> dampening;   // sgd: 0
   bool nesterov = false;             // sgd
-  std::optional<double> weightDecay; // sgd, adam: 0; adamw: 0.01
-  std::optional<double> beta1;       // adam, adamw: 0.9
-  std::optional<double> beta2;       // adam, adamw: 0.999
-  std::optional<double> epsilon;     // adam, adamw: 1e-8
+  std::optional<double> weightDecay; // 0; adamw, lamb: 0.01
+  std::optional<double> beta1;       // adam, adamw, lion, lamb: 0.9
+  std::optional<double> beta2;       // adam, adamw, lamb: 0.999; lion: 0.99
+  std::optional<double> epsilon;     // adam, adamw, rmsprop: 1e-8; lamb: 1e-6
+  std::optional<double> alpha;       // rmsprop: 0.99
+  bool centered = false;             // rmsprop
   std::optional<double> clipNorm;    // most that the norm of all gradients together may be
   std::optional<double> clipValue;   // most that an element of a gradient may be
   std::string noDecay;               // patterns of parameters without weight decay
@@ -38,6 +41,10 @@ struct OptimizerSettings {
   /// The same with every setting of this optimizer set.
   OptimizerSettings withDefaults() const;
 };
+
+/// Of all optimizers, in the order in which they are told; and as a text, "sgd, adam or adamw".
+std::vector<std::string> optimizerNames();
+std::string optimizerList();
 
 } // namespace gc
 

@@ -69,6 +69,57 @@ def BatchPass : Pass<"gc-batch", "::mlir::ModuleOp"> {
   let dependentDialects = ["::gc::GcDialect", "::mlir::func::FuncDialect"];
 }
 
+def FreezePass : Pass<"gc-freeze", "::mlir::ModuleOp"> {
+  let summary = "says which parameters are not trained";
+  let description = [{
+    Marks parameters `gc.frozen`, by patterns of their names: autodiff then ends where nothing below is
+    trained, and no optimizer has state for them. They are loaded and saved as all others.
+
+    ```mlir
+    gc.parameter @"conv1.weight" : ...
+    // becomes, with names=conv1.*
+    gc.parameter @"conv1.weight" : ... {gc.frozen}
+    ```
+
+    A batch norm whose weight and bias are frozen still normalizes with the batch's mean and variance
+    and moves its running statistics, as in PyTorch. With `norms` it takes the form that it has in inference
+    mode: it normalizes with the running statistics, which stay what they are.
+
+    Requires: a model, before `--gc-autodiff`; each pattern matches a parameter, and one remains to
+    train. Guarantees: the same values forward, without `norms`.
+  }];
+  let options = [
+    Option<"names", "names", "std::string", "\"\"",
+           "patterns of what is frozen, separated by commas: conv1.*,*.bias">,
+    Option<"trainOnly", "train-only", "std::string", "\"\"",
+           "instead: patterns of what is trained; all else is frozen">,
+    Option<"norms", "norms", "bool", "false",
+           "batch norms whose weight and bias are frozen run as in inference mode">
+  ];
+  let dependentDialects = ["::gc::GcDialect", "::mlir::func::FuncDialect"];
+}
+
+def SmoothLabelsPass : Pass<"gc-smooth-labels", "::mlir::ModuleOp"> {
+  let summary = "sets the label smoothing of a model's losses";
+  let description = [{
+    Of every `gc.cross_entropy`, over what the model says itself.
+
+    ```mlir
+    %loss, %lse = gc.cross_entropy %logits, %labels : ...
+    // becomes, with epsilon=0.1
+    %loss, %lse = gc.cross_entropy %logits, %labels {label_smoothing = 0.1 : f32} : ...
+    ```
+
+    Requires: a model with a cross entropy, before `--gc-inference`, where losses are plain, and
+    `--gc-autodiff`. Guarantees: nothing else changes.
+  }];
+  let options = [
+    NumberOption<"epsilon", "epsilon", "double",
+                 "what the label gives to all classes, in [0, 1) (0)">
+  ];
+  let dependentDialects = ["::gc::GcDialect"];
+}
+
 def SplitPass : Pass<"gc-split", "::mlir::ModuleOp"> {
   let summary = "computes chains of ops in parts of the batch, one part after the other";
   let description = [{
@@ -123,8 +174,9 @@ def AutodiffPass : Pass<"gc-autodiff", "::mlir::ModuleOp"> {
     gc.gradient @w, %dw : tensor<10x32xf32>
     ```
 
-    Requires: no fused activation on the path; every parameter reaches the loss.
-    Guarantees: one `gc.gradient` for each `gc.parameter`; adjoints read only declared saved values.
+    Requires: no fused activation on the path; every parameter that is not `gc.frozen` reaches the loss.
+    Guarantees: one `gc.gradient` for each `gc.parameter` that is not frozen; adjoints read only declared
+    saved values.
   }];
   let dependentDialects = ["::gc::GcDialect", "::mlir::func::FuncDialect"];
 }
@@ -147,19 +199,25 @@ def OptimizerPass : Pass<"gc-optimizer", "::mlir::ModuleOp"> {
     gc.sgd @w, %dw, %c : (tensor<10x32xf32>, tensor<4xf32>) -> ()
     ```
 
-    Requires: `--gc-autodiff`. Guarantees: every parameter is updated once, after all its uses.
+    Requires: `--gc-autodiff`. Guarantees: every parameter with a gradient is updated once, after all its
+    uses.
   }];
   let options = [
-    Option<"kind", "kind", "std::string", "\"sgd\"", "sgd, adam or adamw">,
-    Option<"lr", "lr", "::gc::PassSetting<double>", "::gc::PassSetting<double>(1e-3)",
-           "learning rate">,
-    NumberOption<"momentum", "momentum", "double", "sgd: momentum (0)">,
+    Option<"kind", "kind", "std::string", "\"sgd\"", "sgd, adam, adamw, rmsprop, lion or lamb">,
+    NumberOption<"lr", "lr", "double", "learning rate (0.001; rmsprop: 0.01; lion: 0.0001)">,
+    NumberOption<"momentum", "momentum", "double", "sgd, rmsprop: momentum (0)">,
     NumberOption<"dampening", "dampening", "double", "sgd: dampening of the momentum (0)">,
     Option<"nesterov", "nesterov", "bool", "false", "sgd: Nesterov momentum">,
-    NumberOption<"weightDecay", "weight-decay", "double", "weight decay (0; adamw: 0.01)">,
-    NumberOption<"beta1", "beta1", "double", "adam, adamw: decay of the first moment (0.9)">,
-    NumberOption<"beta2", "beta2", "double", "adam, adamw: decay of the second moment (0.999)">,
-    NumberOption<"epsilon", "epsilon", "double", "adam, adamw: added to the denominator (1e-8)">,
+    NumberOption<"weightDecay", "weight-decay", "double", "weight decay (0; adamw, lamb: 0.01)">,
+    NumberOption<"beta1", "beta1", "double",
+                 "adam, adamw, lamb: decay of the first moment; lion: of what it follows (0.9)">,
+    NumberOption<"beta2", "beta2", "double",
+                 "adam, adamw, lamb: decay of the second moment (0.999); lion: of the moment (0.99)">,
+    NumberOption<"epsilon", "epsilon", "double",
+                 "adam, adamw, rmsprop, lamb: added to the denominator (1e-8; lamb: 1e-6)">,
+    NumberOption<"alpha", "alpha", "double", "rmsprop: decay of the average of squares (0.99)">,
+    Option<"centered", "centered", "bool", "false",
+           "rmsprop: squares of what differs from the average gradient">,
     NumberOption<"clipNorm", "clip-norm", "double", "most that the norm of all gradients may be">,
     NumberOption<"clipValue", "clip-value", "double", "most that an element of a gradient may be">,
     Option<"noDecay", "no-decay", "std::string", "\"\"",

@@ -18,6 +18,9 @@ struct UpdateForm {
   llvm::StringRef op;                              // "gc.adam"
   llvm::SmallVector<State> states;                 // in the order of the op
   llvm::SmallVector<mlir::NamedAttribute> numbers; // of the op, but for those that all have
+  /// Of an op whose one result the update takes after the coefficients, if there is one: its
+  /// operands are the gradient, the coefficients, and the parameter and the states as they were.
+  llvm::StringRef ratio;
   /// Of gc.optimizer_coefficients.
   CoefficientsMode mode = CoefficientsMode::Plain;
   double beta1 = 0, beta2 = 0;

@@ -28,6 +28,7 @@ template <typename Kernels> Emitter<Kernels> emitterOf(mlir::Operation *op) {
       GC_ROW(AdvanceOp, emitAdvance),
       GC_ROW(CoefficientsOp, emitCoefficients),
       GC_ROW(SquareSumOp, emitSquareSum),
+      GC_ROW(LambRatioOp, emitLambRatio),
       GC_ROW(GradientSeedOp, emitGradientSeed),
       GC_ROW(DropoutOp, emitDropout),
       GC_ROW(BatchStatsOp, emitBatchStats),

@@ -94,7 +94,8 @@ static Expr clipScale(KernelBuilder &k, double most, Value squares) {
 }
 
 // adam: (lr / (1 - beta1^t), 1 / sqrt(1 - beta2^t)) with t = step + 1;
-// momentum: (beta1, 1 - dampening), and (0, 1) in the first step; plain: (0, 1).
+// corrected: the same with 1 in place of lr; momentum: (beta1, 1 - dampening), and (0, 1) in the
+// first step; plain: (0, 1).
 void addCoefficients(KernelBuilder &k, CoefficientsOp op, ArrayRef<Value> buffers) {
   double beta1 = op.getBeta1().convertToFloat(), beta2 = op.getBeta2().convertToFloat();
   Expr step = k.load(buffers[0], {k.index(1)});
@@ -102,9 +103,10 @@ void addCoefficients(KernelBuilder &k, CoefficientsOp op, ArrayRef<Value> buffer
   Expr scale = k.f32(1), first = k.f32(0), second = k.f32(1);
   if (op.getSquares())
     scale = clipScale(k, op.getClipNorm()->convertToFloat(), buffers[2]);
-  if (op.getMode() == CoefficientsMode::Adam) {
+  if (op.getMode() == CoefficientsMode::Adam || op.getMode() == CoefficientsMode::Corrected) {
     Expr t = step + 1;
-    first = k.toSingle(k.toDouble(lr) / (k.f64(1) - power(k, beta1, t)));
+    Expr rate = op.getMode() == CoefficientsMode::Adam ? k.toDouble(lr) : k.f64(1);
+    first = k.toSingle(rate / (k.f64(1) - power(k, beta1, t)));
     second = k.toSingle(k.f64(1) / k.sqrt(k.f64(1) - power(k, beta2, t)));
   } else if (op.getMode() == CoefficientsMode::Momentum) {
     Expr isFirst = step == k.i64(0);
@@ -129,6 +131,13 @@ void finishSquareSum(KernelBuilder &k, Expr squares, ArrayRef<Value> buffers) {
   Expr isFinite = nearest - nearest == k.f32(0);
   k.store(nearest, buffers[0], {k.index(0)});
   k.store(k.select(isFinite, missing, k.f32(0)), buffers[0], {k.index(1)});
+}
+
+// |p| / |u|, 1 where there is nothing to compare.
+Expr lambRatio(KernelBuilder &k, Expr parameter, Expr direction) {
+  Expr none = k.f64(0);
+  Expr ratio = k.sqrt(parameter) / k.sqrt(direction);
+  return k.toSingle(k.select((parameter > none) & (direction > none), ratio, k.f64(1)));
 }
 
 Expr isSample(KernelBuilder &k, Expr label, int64_t classes) {

@@ -39,6 +39,9 @@ void addCoefficients(KernelBuilder &k, CoefficientsOp op, llvm::ArrayRef<mlir::V
 llvm::SmallVector<BufferUse> squareSumUses(SquareSumOp op, const OpUses &buffers);
 void finishSquareSum(KernelBuilder &k, Expr squares, llvm::ArrayRef<mlir::Value> buffers);
 
+/// The trust ratio, given the sums of the squares of p and u in f64.
+Expr lambRatio(KernelBuilder &k, Expr parameter, Expr direction);
+
 /// Whether a label names a class: padding has a negative label.
 Expr isSample(KernelBuilder &k, Expr label, int64_t classes);
 /// The class of a sample, a safe index even for padding.

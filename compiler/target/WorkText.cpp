@@ -1,5 +1,6 @@
 //===- WorkText.cpp - what an op does, as a key ---------------------------===//
 #include "compiler/target/WorkText.h"
+#include "dialects/Gc.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -52,6 +53,9 @@ std::string workText(Operation *op) {
   printTypes(out, op->getOperandTypes());
   out << "->";
   printTypes(out, op->getResultTypes());
+  // Which variables an update changes makes no difference, how many does.
+  if (auto update = dyn_cast<UpdateOpInterface>(op))
+    out << ' ' << update.getVariables().size() << "v";
   printDetails(detailsOut, op);
   out << llvm::formatv(" #{0:x-8}", static_cast<uint32_t>(llvm::xxh3_64bits(details)));
   return text;

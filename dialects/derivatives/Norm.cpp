@@ -33,6 +33,32 @@ LogicalResult BatchNormOp::buildAdjoint(OpBuilder &builder, ValueRange resultGra
 }
 SavedValues BatchNormOp::getSavedValues() { return {{0, 1}, {1, 2}}; }
 
+// y = (x - mean) rstd w + b with statistics that depend on nothing that is trained:
+//   dx = dy rstd w, dw = sum(dy (x - mean) rstd), db = sum(dy)
+LogicalResult NormalizeOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
+                                        const llvm::SmallBitVector &needed,
+                                        adjoint::Gradients &gradients) {
+  Value dy = resultGradients[0];
+  if (needed[1] || needed[2])
+    return emitOpError(
+        "normalizes with a mean or deviation that depends on a parameter, and has no "
+        "derivative there; use gc.batch_norm");
+  if (needed[0])
+    gradients[0] = NormalizeGradOp::create(builder, getLoc(), getInput().getType(), dy, getRstd(),
+                                           getWeight());
+  if (!needed[3] && !needed[4])
+    return success();
+  auto params =
+      BatchNormGradParamsOp::create(builder, getLoc(), getWeight().getType(), getBias().getType(),
+                                    dy, getInput(), getMean(), getRstd());
+  if (needed[3])
+    gradients[3] = params.getWeightGradient();
+  if (needed[4])
+    gradients[4] = params.getBiasGradient();
+  return success();
+}
+SavedValues NormalizeOp::getSavedValues() { return {{0, 1, 2, 3}, {}}; }
+
 // y = h w + b over the last dimension, g = dy w, avg over the last dimension:
 //   dx = rstd (g - avg(g) - h avg(g h)), dw = sum over rows (dy h), db = sum over rows (dy)
 LogicalResult LayerNormOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,

@@ -45,6 +45,7 @@ GC_SCALAR(InverseDeviationOp,
                 math::SqrtOp::create(builder, loc,
                                      f.add(x[0], f.constant(getEpsilon().convertToFloat())))))
 GC_SCALAR(NormalizeOp, f.add(f.mul(f.sub(x[0], x[1]), f.mul(x[2], x[3])), x[4]))
+GC_SCALAR(NormalizeGradOp, f.mul(x[0], f.mul(x[1], x[2])))
 
 void GeluGradOp::emitScalar(OpBuilder &builder, Location loc, ValueRange x,
                             SmallVectorImpl<Value> &results) {
@@ -90,6 +91,9 @@ void ReduceSumOp::emitScalar(OpBuilder &, Location, ValueRange x, SmallVectorImp
 
 Access BiasOp::getOperandAccess(unsigned i) { return i == 0 ? Access::Full : Access::Channel; }
 Access NormalizeOp::getOperandAccess(unsigned i) { return i == 0 ? Access::Full : Access::Channel; }
+Access NormalizeGradOp::getOperandAccess(unsigned i) {
+  return i == 0 ? Access::Full : Access::Channel;
+}
 Access InverseDeviationOp::getOperandAccess(unsigned) { return Access::Full; }
 Access BatchNormGradInputOp::getOperandAccess(unsigned i) {
   return i < 2 ? Access::Full : Access::Channel;

@@ -3,6 +3,7 @@
 #define GC_DIALECTS_OPS_FORMULA_H
 
 #include "dialects/Gc.h"
+#include "mlir/IR/TypeUtilities.h"
 
 namespace gc {
 
@@ -15,7 +16,10 @@ struct Formula {
   mlir::Location loc;
   mlir::Type type;
   mlir::Value constant(double value) const {
-    return mlir::arith::ConstantOp::create(b, loc, b.getFloatAttr(type, value));
+    mlir::TypedAttr number = b.getFloatAttr(mlir::getElementTypeOrSelf(type), value);
+    if (auto vector = mlir::dyn_cast<mlir::VectorType>(type))
+      number = mlir::DenseElementsAttr::get(vector, number);
+    return mlir::arith::ConstantOp::create(b, loc, number);
   }
   mlir::Value add(mlir::Value x, mlir::Value y) const {
     return mlir::arith::AddFOp::create(b, loc, x, y);

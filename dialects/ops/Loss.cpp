@@ -29,6 +29,12 @@ LogicalResult CrossEntropyOp::inferReturnTypes(MLIRContext *, std::optional<Loca
 }
 LogicalResult CrossEntropyOp::verify() { return verifyLabels(*this, getLogits(), getLabels()); }
 
+// Smoothing is for training; losses of a test split compare whatever the training was.
+LogicalResult CrossEntropyOp::toInference() {
+  setLabelSmoothing(APFloat(0.0f));
+  return success();
+}
+
 LogicalResult CrossEntropyGradOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
                                                    Adaptor a, SmallVectorImpl<Type> &types) {
   types.push_back(a.getLogits().getType());

@@ -60,6 +60,17 @@ LogicalResult NormalizeOp::verify() {
   return verifyAffine(*this);
 }
 
+LogicalResult NormalizeGradOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor a,
+                                                SmallVectorImpl<Type> &types) {
+  types.push_back(a.getGradient().getType());
+  return success();
+}
+LogicalResult NormalizeGradOp::verify() {
+  if (failed(verifyChannel(*this, getGradient(), getRstd(), "rstd")))
+    return failure();
+  return verifyChannel(*this, getGradient(), getWeight(), "weight");
+}
+
 LogicalResult BatchNormGradParamsOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
                                                       Adaptor a, SmallVectorImpl<Type> &types) {
   types.append({channelType(a.getInput()), channelType(a.getInput())});

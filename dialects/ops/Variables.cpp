@@ -134,5 +134,10 @@ static LogicalResult verifyUpdate(Update op, SymbolTableCollection &symbols) {
 LogicalResult SgdOp::verifySymbolUses(SymbolTableCollection &s) { return verifyUpdate(*this, s); }
 LogicalResult AdamOp::verifySymbolUses(SymbolTableCollection &s) { return verifyUpdate(*this, s); }
 LogicalResult AdamWOp::verifySymbolUses(SymbolTableCollection &s) { return verifyUpdate(*this, s); }
+LogicalResult RmspropOp::verifySymbolUses(SymbolTableCollection &s) {
+  return verifyUpdate(*this, s);
+}
+LogicalResult LionOp::verifySymbolUses(SymbolTableCollection &s) { return verifyUpdate(*this, s); }
+LogicalResult LambOp::verifySymbolUses(SymbolTableCollection &s) { return verifyUpdate(*this, s); }
 
 } // namespace gc

@@ -60,9 +60,10 @@ struct DataSource {
   std::string preparation; // what is done to a sample on its way to the model
   std::vector<std::string> classes; // their names, in the order of labels; empty: not known
   std::unique_ptr<Dataset> train;
-  std::unique_ptr<Dataset> test; // null where there is no test split
-  bool endless = false;          // synthetic: an epoch has no meaning
-  Mixing mixing;                 // of training samples, which the loader does
+  std::unique_ptr<Dataset> test;       // null where there is no test split
+  std::unique_ptr<Dataset> validation; // null where none was asked for
+  bool endless = false;                // synthetic: an epoch has no meaning
+  Mixing mixing;                       // of training samples, which the loader does
 };
 
 } // namespace gc::runtime

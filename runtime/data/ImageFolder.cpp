@@ -152,11 +152,11 @@ ImageFolders findImageFolders(const std::string &directory) {
   std::error_code ignored;
   fs::path root(directory);
   if (!fs::is_directory(root / "train", ignored))
-    return {directory, ""};
-  ImageFolders found{(root / "train").string(), ""};
-  for (const char *name : {"val", "test"})
-    if (found.test.empty() && fs::is_directory(root / name, ignored))
-      found.test = (root / name).string();
+    return {directory, "", ""};
+  ImageFolders found{(root / "train").string(), "", ""};
+  for (auto [name, place] : {std::pair("val", &found.validation), std::pair("test", &found.test)})
+    if (fs::is_directory(root / name, ignored))
+      *place = (root / name).string();
   return found;
 }
 

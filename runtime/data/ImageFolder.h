@@ -10,10 +10,9 @@
 
 namespace gc::runtime {
 
-/// Where the splits of `images:DIR` are: DIR/train and, where there is one, DIR/val or DIR/test; or
-/// DIR itself.
+/// Where the splits of `images:DIR` are: DIR/train, DIR/val and DIR/test; or DIR itself.
 struct ImageFolders {
-  std::string train, test; // test: empty where there is none
+  std::string train, validation, test; // empty where there is none
 };
 ImageFolders findImageFolders(const std::string &directory);
 

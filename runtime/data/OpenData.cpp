@@ -3,6 +3,7 @@
 #include "runtime/data/BatchFile.h"
 #include "runtime/data/ByteImages.h"
 #include "runtime/data/Fingerprint.h"
+#include "runtime/data/Holdout.h"
 #include "runtime/data/ImageDataset.h"
 #include "runtime/data/ImageFolder.h"
 #include "runtime/data/ListText.h"
@@ -37,10 +38,10 @@ Result<uint64_t> Dataset::fingerprint() const {
 
 namespace {
 
-/// Both splits of a data set of images, before they are fitted to the model.
+/// The splits of a data set of images, before they are fitted to the model.
 struct ImageSplits {
   std::string name, note; // for the header; a note begins with a comma or the like
-  std::unique_ptr<ImageSource> train, test;
+  std::unique_ptr<ImageSource> train, test, validation;
   std::vector<std::string> classes;
 };
 
@@ -89,14 +90,20 @@ static Result<DataSource> fitImages(Result<ImageSplits> splits, const Opening &o
   DataSource source;
   source.classes = std::move(splits->classes);
   std::string counts;
-  for (bool isTrain : {true, false}) {
-    std::unique_ptr<ImageSource> &images = isTrain ? splits->train : splits->test;
+  struct Split {
+    const char *name;
+    std::unique_ptr<ImageSource> &images;
+    std::unique_ptr<Dataset> &target;
+  };
+  for (auto &[name, images, target] : {Split{"train", splits->train, source.train},
+                                       Split{"validation", splits->validation, source.validation},
+                                       Split{"test", splits->test, source.test}}) {
     if (!images)
       continue;
+    bool isTrain = &target == &source.train;
     int64_t count = images->size();
     // What is said of images is said of those that the model takes: makeImageDataset() checks that.
     const ImageSource &looked = *images;
-    std::unique_ptr<Dataset> &target = isTrain ? source.train : source.test;
     ImageTransforms chosen = transforms;
     if (!isTrain)
       chosen.augmentation = {};
@@ -107,7 +114,7 @@ static Result<DataSource> fitImages(Result<ImageSplits> splits, const Opening &o
     target = std::move(*fitted);
     if (isTrain)
       source.preparation = preparationText(looked, opening.input, transforms);
-    counts += isTrain ? fmt::format("{} train", count) : fmt::format(", {} test", count);
+    counts += fmt::format("{}{} {}", isTrain ? "" : ", ", count, name);
   }
   source.description = fmt::format("{}: {} samples{}", splits->name, counts, splits->note);
   return source;
@@ -174,12 +181,18 @@ static Result<ImageSplits> openFolders(const std::string &spec, const std::strin
   ImageSplits splits;
   splits.name = spec;
   uint64_t others = train->others;
-  if (!folders.test.empty()) {
-    Result<ImageFolder> test = openImageFolder(folders.test, train->classes);
-    if (!test)
-      return test.error();
-    splits.test = std::move(test->images);
-    others += test->others;
+  // DIR/val is what is tested on, unless it is wanted for validation.
+  if (opening.options.validation != "own" && !folders.validation.empty())
+    folders.test = std::exchange(folders.validation, "");
+  for (auto [place, images] : {std::pair(&folders.validation, &splits.validation),
+                               std::pair(&folders.test, &splits.test)}) {
+    if (place->empty())
+      continue;
+    Result<ImageFolder> split = openImageFolder(*place, train->classes);
+    if (!split)
+      return split.error();
+    *images = std::move(split->images);
+    others += split->others;
   }
   splits.note = fmt::format(" of {} classes", train->classes.size());
   if (others > 0)
@@ -263,6 +276,19 @@ static Result<DataSource> openOne(const std::string &spec, const Opening &openin
                   spec));
 }
 
+static Status addValidation(DataSource &source, const DataOptions &options, uint64_t seed) {
+  Result<HoldoutSize> size = parseHoldout(options.validation);
+  if (!size)
+    return size.error();
+  if (!size->isOwn())
+    return holdOut(source, *size, seed);
+  if (!source.validation)
+    return badInput(fmt::format("--validation=own: '{}' has no validation split of its own (a "
+                                "folder DIR/val beside DIR/train); use --validation=FRACTION",
+                                options.data));
+  return {};
+}
+
 Result<DataSource> openData(const DataOptions &options, const ModelInput &input, uint64_t seed) {
   Augmentation augmentation;
   if (!options.augment.empty()) {
@@ -282,13 +308,18 @@ Result<DataSource> openData(const DataOptions &options, const ModelInput &input,
   source->mixing = augmentation.mixing;
   if (source->preparation.empty() && augmentation.mixing.any())
     source->preparation = "in training augmented by " + augmentation.text();
+  if (!options.validation.empty())
+    if (Status added = addValidation(*source, options, seed); !added)
+      return added.error();
   if (options.testData.empty())
     return source;
-  opening.classes = source->classes;
-  Result<DataSource> other = openOne(options.testData, opening);
-  if (!other)
-    return badInput("--test-data: " + other.error().message);
-  source->test = std::move(other->test ? other->test : other->train);
+  DataOptions testOptions = options;
+  testOptions.validation.clear();
+  Opening other{input, testOptions, augmentation, seed, source->classes};
+  Result<DataSource> tested = openOne(options.testData, other);
+  if (!tested)
+    return badInput("--test-data: " + tested.error().message);
+  source->test = std::move(tested->test ? tested->test : tested->train);
   source->description = fmt::format("{}; tested on {} samples of {}", source->description,
                                     source->test->size(), options.testData);
   return source;

@@ -9,8 +9,9 @@ namespace gc::runtime {
 struct DataOptions {
   std::string data = "synthetic"; // what `--data` names
   std::string testData;           // --test-data; empty: the test split of `data`, where it has one
-  std::string normalize; // --normalize, for images of bytes; empty: mean 0.5, deviation 0.5
-  std::string augment;   // --augment, for images of bytes and, mixing, for all; empty: nothing
+  std::string normalize;  // --normalize, for images of bytes; empty: mean 0.5, deviation 0.5
+  std::string augment;    // --augment, for images of bytes and, mixing, for all; empty: nothing
+  std::string validation; // --validation, see Holdout.h; empty: there is no such split
 };
 
 /// Opens what `--data` names: synthetic, fashion-mnist, mnist:DIR, cifar10:DIR, cifar100:DIR,

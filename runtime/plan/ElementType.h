@@ -20,6 +20,9 @@ struct ElementType {
   std::optional<gc::plan::DType> dtype; // how plans call it; nothing: no plan has such buffers
   /// Converts elements of a file to f32; null where that would not keep their meaning.
   void (*toFloats)(const std::byte *from, float *to, size_t count);
+  /// The other way, rounded to the nearest (of two the even one); returns the first element that is
+  /// finite and would become infinite, `count` where there is none. Null where nobody asks for it.
+  size_t (*fromFloats)(const float *from, std::byte *to, size_t count);
 };
 
 std::span<const ElementType> elementTypes();

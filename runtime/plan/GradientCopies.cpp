@@ -21,7 +21,8 @@ public:
       if (list)
         insertInto(*list);
     for (auto &variable : plan.variables)
-      if (variable->role == VariableRole_Parameter && variable->gradient_buffer < 0)
+      if (variable->role == VariableRole_Parameter && !variable->frozen &&
+          variable->gradient_buffer < 0)
         return runFailed("no command of the plan says that it updates '" + variable->name + "'");
     moveLives();
     plan.memory->gradients += end - plan.arena_bytes;

@@ -1,4 +1,5 @@
-// The numbers that a plan computes beside its updates, by name.
+// What a plan computes beside its updates, by name: numbers about a micro-batch, and rows of its
+// samples.
 #ifndef GC_RUNTIME_PLAN_METRICS_H
 #define GC_RUNTIME_PLAN_METRICS_H
 
@@ -12,6 +13,7 @@ namespace gc::runtime {
 // What the trainer looks for.
 constexpr std::string_view kLossMetric = "loss";
 constexpr std::string_view kCorrectMetric = "correct";
+constexpr std::string_view kLogitsOutput = "logits";
 
 /// The buffer of a metric of the micro_batch list, or of the evaluate list; nothing where the plan
 /// has no such metric.
@@ -21,6 +23,15 @@ inline std::optional<uint32_t> findMetric(const gc::plan::Plan &plan, std::strin
     for (const gc::plan::Metric *metric : *plan.metrics())
       if (metric->evaluate() == evaluate && metric->name()->string_view() == name)
         return metric->buffer();
+  return std::nullopt;
+}
+
+/// The buffer of what the evaluate list has a row of for each sample; nothing where there is none.
+inline std::optional<uint32_t> findOutput(const gc::plan::Plan &plan, std::string_view name) {
+  if (plan.outputs())
+    for (const gc::plan::Output *output : *plan.outputs())
+      if (output->name()->string_view() == name)
+        return output->buffer();
   return std::nullopt;
 }
 

@@ -58,6 +58,7 @@ private:
   bool checkVariable(const gc::plan::Variable &v);
   bool checkInputs();
   bool checkMetrics();
+  bool checkOutputs();
   bool checkContracts();
   bool checkUpdate(const gc::plan::Update &update);
 

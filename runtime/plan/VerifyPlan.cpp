@@ -37,9 +37,9 @@ bool isPermutation(const flatbuffers::Vector<int32_t> &axes) {
 
 Status PlanChecker::run() {
   if (!checkHeader() || !checkBuffers() || !checkKernels() || !checkGraphs() || !checkVariables() ||
-      !checkInputs() || !checkMetrics() || !checkContracts() || !checkList(plan.once(), "once") ||
-      !checkList(plan.micro_batch(), "micro_batch") || !checkList(plan.step(), "step") ||
-      !checkList(plan.evaluate(), "evaluate"))
+      !checkInputs() || !checkMetrics() || !checkOutputs() || !checkContracts() ||
+      !checkList(plan.once(), "once") || !checkList(plan.micro_batch(), "micro_batch") ||
+      !checkList(plan.step(), "step") || !checkList(plan.evaluate(), "evaluate"))
     return badInput(message);
   return {};
 }
@@ -142,6 +142,8 @@ bool PlanChecker::checkVariable(const Variable &v) {
   if (v.buffer() >= buffers)
     return fail(where + " names buffer " + std::to_string(v.buffer()) + " of " +
                 std::to_string(buffers));
+  if (v.frozen() && v.role() != VariableRole_Parameter)
+    return fail(where + " is frozen, but no parameter");
   const Buffer &b = buffer(v.buffer());
   uint64_t inside = elements(b.shape());
   if (count(v.file_shape()) && elements(v.file_shape()) != inside)
@@ -209,6 +211,25 @@ bool PlanChecker::checkMetrics() {
                   std::to_string(buffers));
     if (buffer(metric.buffer()).dtype() != DType_F32 || buffer(metric.buffer()).bytes() < 4)
       return fail(where + " is not one f32");
+  }
+  return true;
+}
+
+/// A micro-batch has as many rows as samples.
+bool PlanChecker::checkOutputs() {
+  std::unordered_set<std::string_view> names;
+  for (size_t i = 0; i < count(plan.outputs()); ++i) {
+    const Output &output = *plan.outputs()->Get(i);
+    std::string where = "output " + quote(output.name());
+    if (!names.insert(output.name()->string_view()).second)
+      return fail(where + " is there twice");
+    if (output.buffer() >= buffers)
+      return fail(where + " names buffer " + std::to_string(output.buffer()) + " of " +
+                  std::to_string(buffers));
+    const Buffer &b = buffer(output.buffer());
+    if (!b.evaluate() || count(b.shape()) != 2 ||
+        b.shape()->Get(0) != plan.batch() / plan.micro_batches())
+      return fail(where + " is not a row for each sample of a micro-batch that is evaluated");
   }
   return true;
 }

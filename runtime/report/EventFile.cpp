@@ -49,25 +49,45 @@ static void appendVarint(std::string &out, uint64_t value) {
   out.push_back(static_cast<char>(value));
 }
 
-static void appendBytes(std::string &out, char tag, std::string_view bytes) {
-  out.push_back(tag);
+// Protocol buffers by hand; a tag is (field number << 3) | wire type: 0 a number, 1 eight bytes, 2
+// bytes with their length, 5 four bytes.
+static constexpr char tagOf(int field, int wire) { return static_cast<char>(field << 3 | wire); }
+
+static void appendNumber(std::string &out, int field, uint64_t value) {
+  out.push_back(tagOf(field, 0));
+  appendVarint(out, value);
+}
+
+static void appendDouble(std::string &out, int field, double value) {
+  out.push_back(tagOf(field, 1));
+  appendRaw(out, value);
+}
+
+static void appendBytes(std::string &out, int field, std::string_view bytes) {
+  out.push_back(tagOf(field, 2));
   appendVarint(out, bytes.size());
   out.append(bytes);
 }
 
-// Protocol buffers by hand; a tag is (field number << 3) | wire type.
-static constexpr char wallTimeTag = 1 << 3 | 1, stepTag = 2 << 3, fileVersionTag = 3 << 3 | 2,
-                      summaryTag = 5 << 3 | 2;
-static constexpr char summaryValueTag = 1 << 3 | 2;
-static constexpr char valueNameTag = 1 << 3 | 2, simpleValueTag = 2 << 3 | 5;
+static double now() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+// The fields that we write, by message.
+namespace field {
+enum Event { WallTime = 1, Step = 2, FileVersion = 3, Summary = 5 };
+enum SummaryValue { Tag = 1, SimpleValue = 2, Histogram = 5, Tensor = 8, Metadata = 9 };
+enum HistogramProto { Min = 1, Max = 2, Count = 3, Sum = 4, Squares = 5, Limits = 6, Buckets = 7 };
+enum TensorProto { Dtype = 1, Shape = 2, Strings = 8 };
+enum PluginData { Name = 1, Content = 2 };
+enum HparamsData { Version = 1, SessionStart = 3, SessionEnd = 4 };
+enum StructValue { Number = 2, String = 3, Bool = 4 };
+} // namespace field
 
 static std::string eventAt(uint64_t step) {
-  std::string event(1, wallTimeTag);
-  appendRaw(
-      event,
-      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count());
-  event.push_back(stepTag);
-  appendVarint(event, step);
+  std::string event;
+  appendDouble(event, field::WallTime, now());
+  appendNumber(event, field::Step, step);
   return event;
 }
 
@@ -87,7 +107,7 @@ Result<EventFile> EventFile::create(const std::string &directory) {
                                 "write to",
                                 log.path, std::strerror(errno)));
   std::string event = eventAt(0);
-  appendBytes(event, fileVersionTag, "brain.Event:2");
+  appendBytes(event, field::FileVersion, "brain.Event:2");
   if (Status written = log.record(event); !written)
     return written.error();
   return log;
@@ -101,16 +121,103 @@ EventFile::~EventFile() {
     std::fclose(file);
 }
 
+Status EventFile::summary(uint64_t step, std::string_view value) {
+  std::string summary;
+  appendBytes(summary, 1, value);
+  std::string event = eventAt(step);
+  appendBytes(event, field::Summary, summary);
+  return record(event);
+}
+
 Status EventFile::scalar(std::string_view tag, uint64_t step, float value) {
   std::string entry;
-  appendBytes(entry, valueNameTag, tag);
-  entry.push_back(simpleValueTag);
+  appendBytes(entry, field::Tag, tag);
+  entry.push_back(tagOf(field::SimpleValue, 5));
   appendRaw(entry, value);
-  std::string summary;
-  appendBytes(summary, summaryValueTag, entry);
-  std::string event = eventAt(step);
-  appendBytes(event, summaryTag, summary);
-  return record(event);
+  return summary(step, entry);
+}
+
+Status EventFile::histogram(std::string_view tag, uint64_t step, const Histogram &histogram) {
+  std::string proto, limits, counts;
+  appendDouble(proto, field::Min, histogram.min);
+  appendDouble(proto, field::Max, histogram.max);
+  appendDouble(proto, field::Count, static_cast<double>(histogram.count));
+  appendDouble(proto, field::Sum, histogram.sum);
+  appendDouble(proto, field::Squares, histogram.sumOfSquares);
+  for (double end : histogram.ends)
+    appendRaw(limits, end);
+  for (uint64_t count : histogram.counts)
+    appendRaw(counts, static_cast<double>(count));
+  appendBytes(proto, field::Limits, limits);
+  appendBytes(proto, field::Buckets, counts);
+  std::string entry;
+  appendBytes(entry, field::Tag, tag);
+  appendBytes(entry, field::Histogram, proto);
+  return summary(step, entry);
+}
+
+/// What tells TensorBoard whose a value is.
+static std::string metadataOf(std::string_view plugin, std::string_view content) {
+  std::string data, metadata;
+  appendBytes(data, field::Name, plugin);
+  appendBytes(data, field::Content, content);
+  appendBytes(metadata, 1, data);
+  return metadata;
+}
+
+Status EventFile::text(std::string_view tag, uint64_t step, std::string_view markdown) {
+  constexpr uint64_t stringType = 7;
+  std::string size, shape, tensor, entry;
+  appendNumber(size, 1, 1);
+  appendBytes(shape, 2, size); // of one dimension
+  appendNumber(tensor, field::Dtype, stringType);
+  appendBytes(tensor, field::Shape, shape);
+  appendBytes(tensor, field::Strings, markdown);
+  appendBytes(entry, field::Tag, tag);
+  appendBytes(entry, field::Tensor, tensor);
+  appendBytes(entry, field::Metadata, metadataOf("text", ""));
+  return summary(step, entry);
+}
+
+static std::string structValue(const std::variant<bool, double, std::string> &value) {
+  std::string out;
+  if (const bool *flag = std::get_if<bool>(&value))
+    appendNumber(out, field::Bool, *flag);
+  else if (const double *number = std::get_if<double>(&value))
+    appendDouble(out, field::Number, *number);
+  else
+    appendBytes(out, field::String, std::get<std::string>(value));
+  return out;
+}
+
+/// A value of the page that compares runs: all it says is in the metadata.
+static std::string hparamsValue(std::string_view tag, field::HparamsData kind,
+                                std::string_view message) {
+  std::string data, entry;
+  appendNumber(data, field::Version, 0);
+  appendBytes(data, kind, message);
+  appendBytes(entry, field::Tag, tag);
+  appendBytes(entry, field::Metadata, metadataOf("hparams", data));
+  return entry;
+}
+
+Status EventFile::sessionStart(const std::vector<HyperParameter> &parameters) {
+  std::string session;
+  for (const auto &[name, value] : parameters) {
+    std::string pair;
+    appendBytes(pair, 1, name);
+    appendBytes(pair, 2, structValue(value));
+    appendBytes(session, 1, pair);
+  }
+  appendDouble(session, 5, now());
+  return summary(0, hparamsValue("_hparams_/session_start_info", field::SessionStart, session));
+}
+
+Status EventFile::sessionEnd(bool isSuccess) {
+  std::string session;
+  appendNumber(session, 1, isSuccess ? 1 : 2);
+  appendDouble(session, 2, now());
+  return summary(0, hparamsValue("_hparams_/session_end_info", field::SessionEnd, session));
 }
 
 Status EventFile::record(std::string_view event) {

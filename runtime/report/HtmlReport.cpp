@@ -29,6 +29,14 @@ static std::string timeFacts(const TrainingReport &r) {
     rows += factRow("training accuracy", percentText(*r.accuracy));
   if (!r.evaluations.empty() && r.evaluations.back().accuracy)
     rows += factRow("test accuracy", percentText(*r.evaluations.back().accuracy));
+  if (!r.validations.empty() && r.validations.back().accuracy)
+    rows += factRow("validation accuracy", percentText(*r.validations.back().accuracy));
+  if (r.best)
+    rows += factRow("best validation", fmt::format("{} {:.6g} after step {}", r.best->monitor,
+                                                   r.best->value, r.best->step));
+  if (r.earlyStop)
+    rows += factRow("stopped early",
+                    fmt::format("after step {}: {}", r.earlyStop->step, r.earlyStop->reason));
   return rows;
 }
 
@@ -50,6 +58,8 @@ static std::string memoryFacts(const TrainingReport &r) {
 
 static std::string facts(const TrainingReport &r) {
   std::string rows = factRow("parameters", countText(static_cast<uint64_t>(r.parameters)));
+  if (r.trainableParameters != r.parameters)
+    rows += factRow("of them trained", countText(static_cast<uint64_t>(r.trainableParameters)));
   rows += factRow("device", fmt::format("{}, {} threads", r.device, r.threads));
   if (!r.optimizer.empty())
     rows += factRow("optimizer", r.optimizer);
@@ -76,6 +86,10 @@ Result<std::string> htmlReport(const TrainingReport &r, const plan::Plan &plan) 
     page += nvmlHtml(*r.nvml, r.monitor);
   page += "<h2>Over the run</h2>\n";
   page += charts.empty() ? "<p>no step was run</p>\n" : chartElements(charts);
+  if (r.validationClasses)
+    page += classCountsHtml("Classes of the validation split", *r.validationClasses, r.classes);
+  if (r.testClasses)
+    page += classCountsHtml("Classes of the test split", *r.testClasses, r.classes);
   return page + stepSection() + dataBlock(data) + pageEnd();
 }
 

@@ -115,10 +115,7 @@ std::vector<ComparedSetting> settingsOf(const DescribedPlan &a, const DescribedP
   std::vector<ComparedSetting> settings;
   auto add = [&](const char *name, auto text) { settings.push_back({name, text(a), text(b)}); };
   using P = const DescribedPlan &;
-  add("model", [](P p) {
-    return fmt::format("{} of {} parameters", p.facts.model,
-                       countText(static_cast<uint64_t>(p.facts.parameters)));
-  });
+  add("model", [](P p) { return p.facts.model + " of " + parametersText(p.facts); });
   add("device", [](P p) { return p.facts.device + (p.machine.empty() ? "" : " " + p.machine); });
   add("library", [](P p) { return orNone(p.library); });
   add("threads", [](P p) { return p.threads ? std::to_string(p.threads) : "any"; });

@@ -29,6 +29,7 @@ json planJson(const DescribedPlan &plan) {
   out["path"] = plan.path;
   out["model"] = facts.model;
   out["parameters"] = facts.parameters;
+  out["trainable_parameters"] = facts.trainableParameters;
   out["device"] = facts.device;
   out["target"] = plan.machine;
   out["library"] = plan.library;

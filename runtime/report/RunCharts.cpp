@@ -31,29 +31,35 @@ static ChartSeries dots(const char *name) {
 
 static Chart lossChart(const TrainingReport &r) {
   Chart chart{"Loss", kSteps, {"loss", ""}, {overSteps("training", r.loss, firstStep(r))}, {}};
-  ChartSeries test = dots("test");
-  for (const EvaluationReport &e : r.evaluations) {
-    test.x.push_back(static_cast<double>(e.step));
-    test.y.push_back(e.loss);
+  for (auto [name, evaluations] :
+       {std::pair("validation", &r.validations), std::pair("test", &r.evaluations)}) {
+    ChartSeries series = dots(name);
+    for (const EvaluationReport &e : *evaluations) {
+      series.x.push_back(static_cast<double>(e.step));
+      series.y.push_back(e.loss);
+    }
+    if (!series.x.empty())
+      chart.series.push_back(std::move(series));
   }
-  if (!test.x.empty())
-    chart.series.push_back(std::move(test));
   return chart;
 }
 
 static Chart accuracyChart(const TrainingReport &r) {
   Chart chart{"Accuracy", kSteps, {"accuracy", "%"}, {}, {}};
-  ChartSeries test = dots("test"), training = dots("training, last epoch");
-  for (const EvaluationReport &e : r.evaluations)
-    if (e.accuracy) {
-      test.x.push_back(static_cast<double>(e.step));
-      test.y.push_back(100 * *e.accuracy);
-    }
+  ChartSeries validation = dots("validation"), test = dots("test"),
+              training = dots("training, last epoch");
+  for (auto [series, evaluations] :
+       {std::pair(&validation, &r.validations), std::pair(&test, &r.evaluations)})
+    for (const EvaluationReport &e : *evaluations)
+      if (e.accuracy) {
+        series->x.push_back(static_cast<double>(e.step));
+        series->y.push_back(100 * *e.accuracy);
+      }
   if (r.accuracy && !r.loss.empty()) {
     training.x.push_back(firstStep(r) + static_cast<double>(r.loss.size()) - 1);
     training.y.push_back(100 * *r.accuracy);
   }
-  for (ChartSeries *series : {&test, &training})
+  for (ChartSeries *series : {&validation, &test, &training})
     if (!series->x.empty())
       chart.series.push_back(std::move(*series));
   return chart;

@@ -1,6 +1,7 @@
 #include "runtime/report/TrainingReport.h"
 
 #include "runtime/process/AtomicFile.h"
+#include "runtime/report/Sizes.h"
 
 #include <nlohmann/json.hpp>
 
@@ -70,6 +71,34 @@ json originJson(const OriginReport &origin) {
           {"configuration", configuration.is_object() ? configuration : json()}};
 }
 
+static json evaluationsJson(const std::vector<EvaluationReport> &evaluations) {
+  json out = json::array();
+  for (const EvaluationReport &e : evaluations)
+    out.push_back({{"epoch", e.epoch},
+                   {"step", e.step},
+                   {"samples", e.samples},
+                   {"loss", e.loss},
+                   {"accuracy", orNull(e.accuracy)},
+                   {"top5", orNull(e.topFive)},
+                   {"seconds", e.seconds}});
+  return out;
+}
+
+static json bestJson(const BestReport &best) {
+  return {{"metric", best.monitor},
+          {"value", best.value},
+          {"epoch", best.epoch},
+          {"step", best.step},
+          {"file", best.file.empty() ? json() : json(best.file)}};
+}
+
+std::string parametersText(const TrainingReport &r) {
+  std::string text = countText(static_cast<uint64_t>(r.parameters)) + " parameters";
+  if (r.trainableParameters != r.parameters)
+    text += ", " + countText(static_cast<uint64_t>(r.trainableParameters)) + " of them trained";
+  return text;
+}
+
 std::string reportJson(const TrainingReport &r) {
   json out;
   out["model"] = r.model;
@@ -79,6 +108,7 @@ std::string reportJson(const TrainingReport &r) {
   out["batch"] = r.batch;
   out["micro_batches"] = r.microBatches;
   out["parameters"] = r.parameters;
+  out["trainable_parameters"] = r.trainableParameters;
   out["steps"] = r.steps;
   out["loss"] = r.loss;
   out["learning_rate"] = r.learningRate;
@@ -141,13 +171,31 @@ std::string reportJson(const TrainingReport &r) {
                              {"loss", e.loss},
                              {"accuracy", orNull(e.accuracy)},
                              {"seconds", e.seconds}});
-  out["evaluations"] = json::array();
-  for (const EvaluationReport &e : r.evaluations)
-    out["evaluations"].push_back({{"epoch", e.epoch},
-                                  {"step", e.step},
-                                  {"samples", e.samples},
-                                  {"loss", e.loss},
-                                  {"accuracy", orNull(e.accuracy)}});
+  out["evaluations"] = evaluationsJson(r.evaluations);
+  out["validation"] = evaluationsJson(r.validations);
+  out["best"] = r.best ? bestJson(*r.best) : json();
+  out["early_stop"] = nullptr;
+  if (r.earlyStop)
+    out["early_stop"] = {{"epoch", r.earlyStop->epoch},
+                         {"step", r.earlyStop->step},
+                         {"reason", r.earlyStop->reason}};
+  out["checkpoint"] = nullptr;
+  if (r.checkpoint)
+    out["checkpoint"] = {
+        {"directory", r.checkpoint->directory},      {"kept", r.checkpoint->kept},
+        {"written", r.checkpoint->written},          {"copy_bytes", r.checkpoint->copyBytes},
+        {"copy_seconds", r.checkpoint->copySeconds}, {"wait_seconds", r.checkpoint->waitSeconds}};
+  out["load_partial"] = nullptr;
+  if (r.partialLoad)
+    out["load_partial"] = {{"file", r.partialLoad->file},
+                           {"loaded", r.partialLoad->loaded},
+                           {"initialized", r.partialLoad->initialized},
+                           {"left_out", r.partialLoad->leftOut}};
+  auto classesJson = [&](const std::optional<ClassCounts> &counts) {
+    return counts ? classCountsJson(*counts, r.classes) : json();
+  };
+  out["classification"] = {{"test", classesJson(r.testClasses)},
+                           {"validation", classesJson(r.validationClasses)}};
   out.update(originJson(r.origin));
   out["monitor"] = monitorJson(r.monitor);
   out["nvml"] = r.nvml ? nvmlJson(*r.nvml, r.monitor) : json(nullptr);

@@ -7,6 +7,7 @@
 #include "runtime/Measurements.h"
 #include "runtime/monitor/Monitor.h"
 #include "runtime/plan/Plan_generated.h"
+#include "runtime/report/ClassCounts.h"
 #include "runtime/report/DeviceReport.h"
 #include "runtime/report/OpTimes.h"
 
@@ -53,12 +54,45 @@ struct EpochReport {
   double seconds = 0; // without evaluation
 };
 
-/// After an epoch, in inference mode.
+/// A split in inference mode, after a step.
 struct EvaluationReport {
   uint64_t epoch = 0, step = 0;
   int64_t samples = 0;
   double loss = 0;
   std::optional<double> accuracy;
+  std::optional<double> topFive = {}; // of classifiers with more classes
+  double seconds = 0;
+};
+
+/// The best of all validations up to now, also of those before a run that goes on.
+struct BestReport {
+  std::string monitor; // "loss:min"
+  double value = 0;
+  uint64_t epoch = 0, step = 0;
+  std::string file; // that holds it; empty: none does
+};
+
+/// What was kept in the folder of --checkpoint, and what that took.
+struct CheckpointReport {
+  std::string directory;
+  std::vector<std::string> kept;         // files, the last one last
+  std::pair<std::string, uint64_t> best; // file and step, where one of them is the best
+  uint64_t copyBytes = 0;                // of host memory outside of the arena; 0: no copy
+  uint64_t written = 0;
+  double copySeconds = 0, waitSeconds = 0; // by which training was held up
+};
+
+/// What of a file of weights was taken by --load-partial.
+struct PartialLoadReport {
+  std::string file;
+  uint64_t loaded = 0;
+  std::vector<std::string> initialized, leftOut;
+};
+
+/// Why training ended before its schedule did.
+struct EarlyStopReport {
+  uint64_t epoch = 0, step = 0;
+  std::string reason;
 };
 
 /// How much of the training split is used. An epoch leaves out what its last batch has no room for.
@@ -97,7 +131,7 @@ struct TrainingReport {
   BadSamplesReport badSamples;
   std::vector<std::string> notices; // what the device does otherwise than the plan says
   int threads = 0;
-  int64_t batch = 0, microBatches = 0, parameters = 0, steps = 0;
+  int64_t batch = 0, microBatches = 0, parameters = 0, trainableParameters = 0, steps = 0;
   uint64_t seed = 0;
   bool interrupted = false;
   uint64_t stepsBefore = 0; // done before a run that goes on from a checkpoint; no part of the JSON
@@ -105,7 +139,13 @@ struct TrainingReport {
   std::vector<double> learningRate; // each step's; empty where they are not known
   std::optional<double> accuracy; // of the last epoch (or of what was run of it), in training mode
   std::vector<EpochReport> epochs;
-  std::vector<EvaluationReport> evaluations;
+  std::vector<EvaluationReport> evaluations;                 // of the test split
+  std::vector<EvaluationReport> validations;                 // of the validation split
+  std::optional<ClassCounts> testClasses, validationClasses; // of the last one, of classifiers
+  std::optional<BestReport> best;                            // of validations
+  std::optional<EarlyStopReport> earlyStop;
+  std::optional<CheckpointReport> checkpoint;
+  std::optional<PartialLoadReport> partialLoad;
   std::vector<float> stepSeconds;
   double compileSeconds = 0, seconds = 0, loaderWaitSeconds = 0;
   MemoryReport memory;
@@ -129,6 +169,9 @@ nlohmann::ordered_json plannedMemoryJson(const MemoryReport &memory);
 /// {version, command_line, host, cpu, configuration}, null where something is not known; for this
 /// report and the compiler's.
 nlohmann::ordered_json originJson(const OriginReport &origin);
+
+/// `25,557,032 parameters`, and how many of them are trained where that is not all.
+std::string parametersText(const TrainingReport &report);
 
 std::string reportJson(const TrainingReport &report);
 /// Atomic.

@@ -42,6 +42,8 @@ void Console::begin(const TrainingReport &r, const ScheduleText &schedule) {
     return;
   if (!isJson()) {
     std::string text = headerText(r, schedule);
+    if (r.partialLoad)
+      text += partialLoadText(*r.partialLoad);
     return print(takesColours(out) ? withBoldLabels(text) : text);
   }
   print(lineOf({{"event", "begin"},
@@ -50,9 +52,11 @@ void Console::begin(const TrainingReport &r, const ScheduleText &schedule) {
                 {"threads", r.threads},
                 {"data", r.data},
                 {"parameters", r.parameters},
+                {"trainable_parameters", r.trainableParameters},
                 {"batch", r.batch},
                 {"micro_batches", r.microBatches},
                 {"optimizer", r.optimizer},
+                {"schedule", r.schedule},
                 {"seed", r.seed},
                 {"from_step", schedule.fromStep},
                 {"steps", schedule.totalSteps},
@@ -60,18 +64,19 @@ void Console::begin(const TrainingReport &r, const ScheduleText &schedule) {
                 {"predicted_peak_bytes", r.memory.arenaBytes}}));
 }
 
-void Console::evaluation(const EvaluationReport &e) {
+void Console::evaluation(const EvaluationReport &e, bool isValidation) {
   progress_.clearLine();
   if (isSilent())
     return;
   if (!isJson())
-    return print(evaluationText(e));
-  print(lineOf({{"event", "evaluation"},
+    return print(evaluationText(e, isValidation ? "validation" : "test"));
+  print(lineOf({{"event", isValidation ? "validation" : "evaluation"},
                 {"epoch", e.epoch},
                 {"step", e.step},
                 {"samples", e.samples},
                 {"mean_loss", orNull(e.loss)},
-                {"accuracy", orNull(e.accuracy)}}));
+                {"accuracy", orNull(e.accuracy)},
+                {"top5", orNull(e.topFive)}}));
 }
 
 void Console::end(const TrainingReport &r, uint64_t step) {

@@ -15,7 +15,7 @@ public:
 
   Progress &progress() { return progress_; }
   void begin(const TrainingReport &report, const ScheduleText &schedule);
-  void evaluation(const EvaluationReport &evaluation);
+  void evaluation(const EvaluationReport &evaluation, bool isValidation = false);
   /// `step`: the last that is complete, since the beginning of training.
   void end(const TrainingReport &report, uint64_t step);
 

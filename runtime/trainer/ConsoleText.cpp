@@ -3,6 +3,7 @@
 #include "runtime/report/Sizes.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -40,7 +41,7 @@ static std::string dataUseText(const DataUse &use) {
 std::string headerText(const TrainingReport &r, const ScheduleText &schedule) {
   const MemoryReport &m = r.memory;
   std::string text;
-  text += line("model", fmt::format("{}, {} parameters", r.model, countText(r.parameters)));
+  text += line("model", fmt::format("{}, {}", r.model, parametersText(r)));
   text += line("device",
                fmt::format("{}, {} thread{}", r.device, r.threads, r.threads == 1 ? "" : "s"));
   text += line("data", r.data);
@@ -57,8 +58,13 @@ std::string headerText(const TrainingReport &r, const ScheduleText &schedule) {
   std::string batch = r.microBatches > 1
                           ? fmt::format("batch {} in {} micro-batches", r.batch, r.microBatches)
                           : fmt::format("batch {}", r.batch);
-  text += line("training", fmt::format("{}, {}{}{}, seed {}", steps, batch,
-                                       r.optimizer.empty() ? "" : ", ", r.optimizer, r.seed));
+  if (schedule.weights.empty())
+    text += line("training", fmt::format("{}, {}{}{}, seed {}", steps, batch,
+                                         r.optimizer.empty() ? "" : ", ", r.optimizer, r.seed));
+  else
+    text += line("evaluating", fmt::format("{}, {}, nothing is trained", schedule.weights, batch));
+  if (schedule.weights.empty() && !r.schedule.empty() && r.schedule != "constant")
+    text += line("", "learning rate " + r.schedule);
   double gap =
       m.planned.lower_bound > 0 ? static_cast<double>(m.arenaBytes) / m.planned.lower_bound - 1 : 0;
   text += line("plan peak", sizeText(m.arenaBytes));
@@ -81,12 +87,30 @@ std::string headerText(const TrainingReport &r, const ScheduleText &schedule) {
   return text;
 }
 
-std::string evaluationText(const EvaluationReport &e) {
+static std::string namesText(const std::vector<std::string> &names) {
+  constexpr size_t shown = 8;
   std::string text = fmt::format(
-      "test after {}: loss {:.4f}",
+      "{}", fmt::join(names.begin(), names.begin() + std::min(names.size(), shown), ", "));
+  return names.size() > shown ? text + fmt::format(" and {} more", names.size() - shown) : text;
+}
+
+std::string partialLoadText(const PartialLoadReport &load) {
+  std::string text = line("loaded", fmt::format("{} tensors of '{}'", load.loaded, load.file));
+  if (!load.initialized.empty())
+    text += line("", fmt::format("initialized: {}", namesText(load.initialized)));
+  if (!load.leftOut.empty())
+    text += line("", fmt::format("left out: {}", namesText(load.leftOut)));
+  return text;
+}
+
+std::string evaluationText(const EvaluationReport &e, const char *split) {
+  std::string text = fmt::format(
+      "{} after {}: loss {:.4f}", split,
       e.epoch > 0 ? fmt::format("epoch {}", e.epoch) : fmt::format("step {}", e.step), e.loss);
   if (e.accuracy)
     text += fmt::format(", accuracy {}", percent(*e.accuracy));
+  if (e.topFive)
+    text += fmt::format(", top-5 {}", percent(*e.topFive));
   return text + fmt::format(" ({} samples)\n", e.samples);
 }
 
@@ -107,55 +131,82 @@ std::string epochTable(const TrainingReport &r) {
   size_t count = r.epochs.size();
   if (count < 2)
     return "";
-  bool hasAccuracy = false, hasTest = !r.evaluations.empty();
+  bool hasAccuracy = false, hasTest = !r.evaluations.empty(), hasHeld = !r.validations.empty();
   for (const EpochReport &epoch : r.epochs)
     hasAccuracy |= epoch.accuracy.has_value();
   auto cell = [](std::optional<double> value, bool isFraction) {
     return !value ? std::string("-") : isFraction ? percent(*value) : fmt::format("{:.4f}", *value);
   };
   auto row = [&](const std::string &epoch, const std::string &loss, const std::string &accuracy,
+                 const std::string &heldLoss, const std::string &heldAccuracy,
                  const std::string &testLoss, const std::string &testAccuracy,
                  const std::string &time) {
     std::string text = fmt::format("{:>5}  {:>10}", epoch, loss);
     if (hasAccuracy)
       text += fmt::format("  {:>10}", accuracy);
+    if (hasHeld)
+      text += fmt::format("  {:>15}", heldLoss);
+    if (hasHeld && hasAccuracy)
+      text += fmt::format("  {:>19}", heldAccuracy);
     if (hasTest)
       text += fmt::format("  {:>10}", testLoss);
     if (hasTest && hasAccuracy)
       text += fmt::format("  {:>13}", testAccuracy);
     return text + fmt::format("  {:>8}\n", time);
   };
-  std::string text = row("epoch", "mean loss", "accuracy", "test loss", "test accuracy", "time");
+  std::string text = row("epoch", "mean loss", "accuracy", "validation loss", "validation accuracy",
+                         "test loss", "test accuracy", "time");
   if (count > shown)
     text += fmt::format("{:>5}  ({} before)\n", "...", count - shown);
   for (size_t i = count > shown ? count - shown : 0; i < count; ++i) {
     const EpochReport &epoch = r.epochs[i];
-    std::optional<double> testLoss, testAccuracy;
-    for (const EvaluationReport &e : r.evaluations)
-      if (e.epoch == epoch.epoch) {
-        testLoss = e.loss;
-        testAccuracy = e.accuracy;
-      }
+    // The last of an epoch's.
+    auto cells = [&](const std::vector<EvaluationReport> &evaluations) {
+      std::optional<double> loss, accuracy;
+      for (const EvaluationReport &e : evaluations)
+        if (e.epoch == epoch.epoch) {
+          loss = e.loss;
+          accuracy = e.accuracy;
+        }
+      return std::pair(cell(loss, false), cell(accuracy, true));
+    };
+    auto [heldLoss, heldAccuracy] = cells(r.validations);
+    auto [testLoss, testAccuracy] = cells(r.evaluations);
     text += row(std::to_string(epoch.epoch), cell(epoch.loss, false), cell(epoch.accuracy, true),
-                cell(testLoss, false), cell(testAccuracy, true), durationText(epoch.seconds));
+                heldLoss, heldAccuracy, testLoss, testAccuracy, durationText(epoch.seconds));
   }
   return text;
 }
 
 std::string summaryText(const TrainingReport &r) {
   std::string text;
-  text += line(r.interrupted ? "interrupted" : "done",
-               fmt::format("{} steps in {}", r.steps, durationText(r.seconds)));
+  int64_t evaluated = 0;
+  for (const auto *evaluations : {&r.validations, &r.evaluations})
+    for (const EvaluationReport &e : *evaluations)
+      evaluated += e.samples;
+  text += line(
+      r.interrupted ? "interrupted" : "done",
+      r.steps == 0 && evaluated > 0
+          ? fmt::format("{} samples in {}, no step", countText(evaluated), durationText(r.seconds))
+          : fmt::format("{} steps in {}", r.steps, durationText(r.seconds)));
   if (!r.loss.empty())
     text += line("loss", fmt::format("{:.4f} -> {:.4f}", r.loss.front(), r.loss.back()));
   std::string accuracy;
   if (r.accuracy)
     accuracy = fmt::format("{} training", percent(*r.accuracy));
-  if (!r.evaluations.empty() && r.evaluations.back().accuracy)
-    accuracy += fmt::format("{}{} test", accuracy.empty() ? "" : ", ",
-                            percent(*r.evaluations.back().accuracy));
+  for (auto [split, evaluations] :
+       {std::pair("validation", &r.validations), std::pair("test", &r.evaluations)})
+    if (!evaluations->empty() && evaluations->back().accuracy)
+      accuracy += fmt::format("{}{} {}", accuracy.empty() ? "" : ", ",
+                              percent(*evaluations->back().accuracy), split);
   if (!accuracy.empty())
     text += line("accuracy", accuracy);
+  if (r.best)
+    text += line("best",
+                 fmt::format("validation {} {:.6g} after step {}{}", r.best->monitor, r.best->value,
+                             r.best->step, r.best->file.empty() ? "" : ", in " + r.best->file));
+  if (r.earlyStop)
+    text += line("stopped", fmt::format("early: {}", r.earlyStop->reason));
   if (r.badSamples.samples > 0)
     text += line("left out",
                  fmt::format("{} sample{} that cannot be read, {} time{} in all",
@@ -175,6 +226,9 @@ std::string summaryText(const TrainingReport &r) {
   if (std::string above = aboveBudgetText(r); !above.empty())
     text += line("", above);
   text += line("", fmt::format("libraries {} apart", sizeText(m.measured.libraryBytes)));
+  if (r.checkpoint && r.checkpoint->copyBytes > 0)
+    text +=
+        line("", fmt::format("copy for checkpoints {} apart", sizeText(r.checkpoint->copyBytes)));
   if (m.device)
     text += line("device memory", deviceMemoryText(*m.device));
   if (r.nvml)

@@ -9,6 +9,13 @@ namespace gc::runtime {
 
 using nlohmann::json;
 
+static int64_t elementsOf(const plan::Variable &variable) {
+  int64_t elements = 1;
+  for (size_t i = 0; variable.file_shape() && i < variable.file_shape()->size(); ++i)
+    elements *= variable.file_shape()->Get(i);
+  return elements;
+}
+
 /// A section of the compiler's report; empty where the report has none.
 static json sectionOf(const json &report, const char *key) {
   if (!report.is_object() || !report.contains(key) || !report[key].is_object())
@@ -67,6 +74,10 @@ std::string optimizerText(const plan::Plan &plan, std::optional<double> lr) {
     text += fmt::format(" betas {} {}", o->beta1(), o->beta2());
   if (o->epsilon() != usual.epsilon)
     text += fmt::format(" epsilon {}", o->epsilon());
+  if (o->alpha() != usual.alpha)
+    text += fmt::format(" alpha {}", o->alpha());
+  if (o->centered())
+    text += " centered";
   if (o->weight_decay() != 0)
     text += fmt::format(" weight decay {}", o->weight_decay());
   auto given = [](const flatbuffers::String *patterns) { return patterns && patterns->size() > 0; };
@@ -89,7 +100,10 @@ void fillPlanFacts(TrainingReport &report, const plan::Plan &plan) {
   report.device = plan.target()->device()->str();
   report.batch = plan.batch();
   report.microBatches = plan.micro_batches();
-  report.parameters = plan.parameters();
+  report.parameters = report.trainableParameters = plan.parameters();
+  for (size_t i = 0; plan.variables() && i < plan.variables()->size(); ++i)
+    if (const plan::Variable &variable = *plan.variables()->Get(i); variable.frozen())
+      report.trainableParameters -= elementsOf(variable);
   report.memory.arenaBytes = plan.arena_bytes();
   plan.memory()->UnPackTo(&report.memory.planned);
   if (!plan.report())

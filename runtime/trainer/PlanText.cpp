@@ -47,9 +47,9 @@ std::string peakText(const plan::Plan &plan) {
   const MemoryReport &m = facts.memory;
   std::string text = labelled(
       "model",
-      fmt::format(
-          "{}, {} parameters, batch {}{}", facts.model, countText(facts.parameters), facts.batch,
-          facts.microBatches > 1 ? fmt::format(" in {} micro-batches", facts.microBatches) : ""));
+      fmt::format("{}, {}, batch {}{}", facts.model, parametersText(facts), facts.batch,
+                  facts.microBatches > 1 ? fmt::format(" in {} micro-batches", facts.microBatches)
+                                         : ""));
   text += labelled("target", targetText(plan));
   text += labelled("plan peak", sizeText(m.arenaBytes));
   text += labelled("", fmt::format("lower bound {}, gap {:.2f} %", sizeText(m.planned.lower_bound),
@@ -213,6 +213,7 @@ Value planJson(const plan::Plan &plan) {
                {"batch", facts.batch},
                {"micro_batches", facts.microBatches},
                {"parameters", facts.parameters},
+               {"trainable_parameters", facts.trainableParameters},
                {"optimizer", facts.optimizer},
                {"target",
                 {{"device", target.device()->str()},
@@ -237,6 +238,7 @@ Value planJson(const plan::Plan &plan) {
     const plan::Buffer &buffer = *plan.buffers()->Get(variable.buffer());
     variables.push_back({{"name", variable.name()->str()},
                          {"role", plan::EnumNameVariableRole(variable.role())},
+                         {"frozen", variable.frozen()},
                          {"dtype", plan::EnumNameDType(buffer.dtype())},
                          {"shape", numbers(shapeOf(plan, variable))},
                          {"buffer", variable.buffer()},

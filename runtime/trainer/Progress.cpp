@@ -120,7 +120,8 @@ void Progress::update(const EvaluationState &s) {
     return;
   double done = static_cast<double>(s.done), rate = seconds > 0 ? done / seconds : 0;
   std::vector<LinePart> parts = {
-      {"testing " + countOf(static_cast<uint64_t>(s.done), static_cast<uint64_t>(s.samples)),
+      {(s.isValidation ? "validating " : "testing ") +
+           countOf(static_cast<uint64_t>(s.done), static_cast<uint64_t>(s.samples)),
        kAlways},
       {fmt::format("mean loss {:.4f}", s.loss), kLoss}};
   if (s.accuracy)

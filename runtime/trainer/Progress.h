@@ -30,6 +30,7 @@ struct EvaluationState {
   int64_t done = 0, samples = 0;
   double loss = 0; // mean over what is done
   std::optional<double> accuracy;
+  bool isValidation = false; // else of the test split
 };
 
 struct ProgressOptions {

@@ -1,6 +1,7 @@
 #include "runtime/trainer/Resume.h"
 
 #include "runtime/process/OutputCheck.h"
+#include "runtime/weights/CheckpointFolder.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,8 +14,9 @@ Result<TrainOptions> resolveResume(const TrainOptions &options) {
     return resolved;
   if (!options.load.empty())
     return badInput("--load and --resume exclude each other: a checkpoint has its own weights");
-  if (!hasCheckpoint(options.resume) && !options.checkpoint.empty() &&
-      isSamePlace(options.resume, options.checkpoint)) {
+  std::string directory = parseCheckpointPlace(options.resume).directory;
+  if (directory == options.resume && !hasCheckpoint(directory) && !options.checkpoint.empty() &&
+      isSamePlace(directory, options.checkpoint)) {
     // A stream of JSON stays one.
     if (options.progress != ProgressMode::None)
       fmt::print(options.progress == ProgressMode::Json ? stderr : options.out,
@@ -23,10 +25,14 @@ Result<TrainOptions> resolveResume(const TrainOptions &options) {
     resolved.resume.clear();
     return resolved;
   }
-  Result<Checkpoint> checkpoint = readCheckpoint(options.resume);
+  Result<std::string> file = findCheckpoint(options.resume);
+  if (!file)
+    return file.error();
+  Result<Checkpoint> checkpoint = readCheckpoint(*file);
   if (!checkpoint)
     return checkpoint.error();
   uint64_t seed = checkpoint->position.seed;
+  // Nothing is shuffled, but a validation split is of its seed.
   if (options.schedule.seedGiven && options.schedule.seed != seed)
     return badInput(
         fmt::format("--seed={} with --resume={}: that run was started with seed {}, and "

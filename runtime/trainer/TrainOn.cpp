@@ -1,14 +1,15 @@
 #include "runtime/trainer/TrainOn.h"
 
 #include "runtime/nvml/NvmlSampler.h"
-#include "runtime/process/AtomicFile.h"
 #include "runtime/process/Interrupt.h"
+#include "runtime/process/OutputCheck.h"
 #include "runtime/report/CommandFiles.h"
-#include "runtime/report/EventFile.h"
 #include "runtime/report/HtmlReport.h"
+#include "runtime/trainer/CheckpointSaver.h"
 #include "runtime/trainer/Console.h"
 #include "runtime/trainer/PlanFacts.h"
 #include "runtime/trainer/Resume.h"
+#include "runtime/trainer/RunLog.h"
 
 #include <fmt/format.h>
 
@@ -17,16 +18,29 @@
 namespace gc::runtime {
 
 /// Initial weights, or those to start from.
-static Status prepareVariables(VariableStore &store, const TrainOptions &options) {
+static Status prepareVariables(VariableStore &store, const TrainOptions &options,
+                               TrainingReport &report) {
   if (Status done = store.initialize(options.schedule.seed); !done)
     return done;
-  return options.load.empty() ? Status() : store.load(options.load);
+  if (options.load.empty())
+    return {};
+  if (!options.loadPartial)
+    return store.load(options.load);
+  Result<PartialLoad> loaded = store.loadPartial(options.load);
+  if (!loaded)
+    return loaded.error();
+  report.partialLoad = PartialLoadReport{
+      options.load, loaded->loaded, std::move(loaded->initialized), std::move(loaded->leftOut)};
+  return {};
 }
 
 /// Goes on from a checkpoint that is of the same run.
 static Status resume(Trainer &trainer, VariableStore &store, const TrainOptions &options,
                      const TrainingSetting &setting) {
-  Result<Checkpoint> checkpoint = loadCheckpoint(options.resume, store);
+  Result<std::string> file = findCheckpoint(options.resume);
+  if (!file)
+    return file.error();
+  Result<Checkpoint> checkpoint = loadCheckpoint(*file, store);
   if (!checkpoint)
     return checkpoint.error();
   if (Status same = checkSameSetting(checkpoint->setting, setting); !same)
@@ -36,33 +50,45 @@ static Status resume(Trainer &trainer, VariableStore &store, const TrainOptions 
     fmt::print(stderr,
                "warning: the checkpoint in '{}' was trained with {}; this run goes on with {}\n",
                options.resume, then, now);
+  trainer.resumeWatch(checkpoint->watch);
   return trainer.resumeAt(checkpoint->position);
 }
 
-static Status keepConfiguration(const std::string &directory, const TrainOptions &options) {
-  if (options.configuration.empty())
-    return {};
-  return writeFileAtomically((std::filesystem::path(directory) / kConfigurationFile).string(),
-                             options.configuration);
-}
-
-/// A checkpoint, and what its run was started with.
-static Status keepCheckpoint(VariableStore &store, const TrainOptions &options,
-                             const Checkpoint &checkpoint) {
-  if (Status saved = saveCheckpoint(options.checkpoint, store, checkpoint); !saved)
-    return saved;
-  return keepConfiguration(options.checkpoint, options);
+/// The folder of --checkpoint, for a run that stands where the trainer does.
+static Status openCheckpoints(CheckpointSaver &saver, const Trainer &trainer,
+                              const TrainOptions &options, const TrainingSetting &setting) {
+  std::string watched;
+  KeepRule rule;
+  if (const auto &validation = options.schedule.validation) {
+    watched = validation->watch.monitored.text();
+    rule.best = 1;
+  }
+  bool goesOn = !options.resume.empty() &&
+                isSamePlace(parseCheckpointPlace(options.resume).directory, options.checkpoint);
+  Result<CheckpointFolder> folder =
+      CheckpointFolder::open(options.checkpoint, options.keep.value_or(rule), watched,
+                             goesOn ? trainer.position().step : 0);
+  if (!folder)
+    return folder.error();
+  saver.open(std::move(*folder), setting, options.configuration);
+  return {};
 }
 
 /// Everything that is written after the last step. Weights come first: they cost most to lose.
 static Status saveResults(VariableStore &store, StepExecutor &executor, const TrainOptions &options,
-                          const Checkpoint &checkpoint, const TrainingReport &report) {
+                          CheckpointSaver *saver, const CheckpointMoment &moment,
+                          TrainingReport &report) {
   if (!options.save.empty())
-    if (Status done = store.save(options.save); !done)
+    if (Status done = store.save(options.save, options.saveAs); !done)
       return done;
-  if (!options.checkpoint.empty())
-    if (Status done = keepCheckpoint(store, options, checkpoint); !done)
+  if (saver) {
+    if (Status done = saver->saveLast(executor, moment); !done)
       return done;
+    report.checkpoint = saver->report();
+    auto &[file, step] = report.checkpoint->best;
+    if (report.best && !file.empty() && step == report.best->step)
+      report.best->file = (std::filesystem::path(options.checkpoint) / file).string();
+  }
   if (!options.dumpGradients.empty())
     if (Status done = store.saveGradients(options.dumpGradients); !done)
       return done;
@@ -80,23 +106,6 @@ static Status saveResults(VariableStore &store, StepExecutor &executor, const Tr
       return done;
   return {};
 }
-
-/// The event file of a run, where there is one. Its failure must not end training: it is told
-/// after.
-struct EventLog {
-  std::optional<EventFile> file;
-  Status result;
-
-  void scalar(const std::string &tag, uint64_t step, double value) {
-    if (file && result)
-      result = file->scalar(tag, step, static_cast<float>(value));
-  }
-  void device(const std::optional<DeviceSample> &sample, uint64_t step) {
-    for (size_t i = 0; sample && i < kDeviceQuantities; ++i)
-      if ((*sample)[i])
-        scalar(fmt::format("nvml/{}", kDeviceQuantityNames[i].key), step, *(*sample)[i]);
-  }
-};
 
 /// Null, and the reason in the report, where a device that should be watched cannot be; that is not
 /// a reason not to train.
@@ -127,26 +136,24 @@ static void takeSamples(TrainingReport &report, const MonitorSummary &seen,
     report.memory.device->nvmlUsedPeakBytes = static_cast<uint64_t>(used.max);
 }
 
-/// Hangs checkpoints, event file and console lines on the trainer.
-static void attach(Trainer &trainer, VariableStore &store, const TrainOptions &options,
-                   const TrainingSetting &setting, EventLog &events, Monitor &monitor,
-                   Console &console) {
-  if (!options.checkpoint.empty())
-    trainer.onEpochEnd = [&store, &options, &setting](const TrainingPosition &position) {
-      return keepCheckpoint(store, options, {position, setting});
+/// Hangs checkpoints, logs and console lines on the trainer.
+static void attach(Trainer &trainer, StepExecutor &executor, CheckpointSaver *saver, RunLog &log,
+                   Monitor &monitor, Console &console, const TrainingReport &report) {
+  if (saver)
+    trainer.onCheckpoint = [saver, &executor](const CheckpointMoment &moment) {
+      return saver->save(executor, moment);
     };
-  if (events.file)
-    trainer.onStep = [&events, &monitor, &trainer](uint64_t step, float loss) {
-      events.scalar("loss/train", step, loss);
-      if (std::optional<double> rate = trainer.learningRateAt(step - 1))
-        events.scalar("learning_rate", step, *rate);
-      events.device(monitor.newDeviceSample(), step);
+  if (log.isOpen()) {
+    trainer.onStep = [&](uint64_t step, uint64_t epoch) {
+      log.step(step, epoch, report, trainer.learningRateAt(step - 1));
+      log.device(monitor.newDeviceSample(), step);
     };
-  trainer.onEvaluation = [&events, &console](const EvaluationReport &evaluation) {
-    events.scalar("loss/test", evaluation.step, evaluation.loss);
-    if (evaluation.accuracy)
-      events.scalar("accuracy/test", evaluation.step, *evaluation.accuracy);
-    console.evaluation(evaluation);
+    trainer.wantsLook = [&log](uint64_t step) { return log.wantsHistograms(step); };
+    trainer.onLook = [&log, &executor](uint64_t step) { log.histograms(step, executor); };
+  }
+  trainer.onEvaluation = [&log, &console](const EvaluationReport &evaluation, Split split) {
+    log.evaluation(evaluation, split);
+    console.evaluation(evaluation, split == Split::Validation);
   };
 }
 
@@ -166,7 +173,7 @@ static Status checkSomethingRuns(const Trainer &trainer, const TrainOptions &opt
 }
 
 Status trainOn(StepExecutor &executor, const PlanInputs &inputs, const DataSource &data,
-               const TrainOptions &options, TrainingReport &report) {
+               const TrainOptions &options, TrainingReport &report, CheckpointSaver *saver) {
   Console console(options.out, options.progress);
   Result<std::unique_ptr<Trainer>> created =
       Trainer::create(executor, inputs, data, options.schedule, &console.progress(), report);
@@ -179,7 +186,7 @@ Status trainOn(StepExecutor &executor, const PlanInputs &inputs, const DataSourc
   if (!options.dumpGradients.empty() && !keepsGradients(executor.plan()))
     return badInput("--dump-gradients: this plan keeps no gradients; compile it with gc-compile "
                     "--keep-gradients, or give gc-run the model instead of the plan");
-  if (Status done = prepareVariables(*store, options); !done)
+  if (Status done = prepareVariables(*store, options, report); !done)
     return done;
   TrainingSetting setting = trainer.setting();
   // What is done to the data belongs to it.
@@ -198,17 +205,26 @@ Status trainOn(StepExecutor &executor, const PlanInputs &inputs, const DataSourc
       return resumed;
   if (Status fine = checkSomethingRuns(trainer, options); !fine)
     return fine;
+  std::unique_ptr<CheckpointSaver> ownSaver;
+  if (options.checkpoint.empty())
+    saver = nullptr;
+  else if (!saver) {
+    Result<std::unique_ptr<CheckpointSaver>> made =
+        CheckpointSaver::create(executor.plan(), /*hasCopy=*/false);
+    if (!made)
+      return made.error();
+    ownSaver = std::move(*made);
+    saver = ownSaver.get();
+  }
+  if (saver)
+    if (Status opened = openCheckpoints(*saver, trainer, options, setting); !opened)
+      return opened;
   report.seed = trainer.position().seed;
   report.stepsBefore = trainer.position().step;
-  EventLog events;
-  if (!options.logDir.empty()) {
-    Result<EventFile> file = EventFile::create(options.logDir);
-    if (!file)
-      return file.error();
-    events.file.emplace(std::move(*file));
-    if (Status kept = keepConfiguration(options.logDir, options); !kept)
-      return kept;
-  }
+  RunLog log;
+  if (!options.logDir.empty())
+    if (Status opened = log.open(options, report, trainer.position().step); !opened)
+      return opened;
   if (Status done = executor.runOnce(); !done)
     return done;
 
@@ -222,7 +238,7 @@ Status trainOn(StepExecutor &executor, const PlanInputs &inputs, const DataSourc
   std::unique_ptr<DeviceSampler> sampler = openSampler(executor, options, report);
   Monitor monitor;
   monitor.watch(sampler.get());
-  attach(trainer, *store, options, setting, events, monitor, console);
+  attach(trainer, executor, saver, log, monitor, console, report);
   InterruptGuard guard;
   double begin = executor.seconds();
   monitor.start();
@@ -231,23 +247,24 @@ Status trainOn(StepExecutor &executor, const PlanInputs &inputs, const DataSourc
   monitor.stop();
   takeSamples(report, monitor.summary(), sampler.get());
   report.monitor.beginSeconds = begin;
-  events.device(monitor.newDeviceSample(), trainer.position().step);
+  log.device(monitor.newDeviceSample(), trainer.position().step);
+  log.end(trained.ok() && !report.interrupted);
 
   if (options.timeFirstSteps)
     report.opTimes = opTimesOf(executor.commandTimes());
 
   Status saved;
   if (trained) {
-    saved = saveResults(*store, executor, options, {trainer.position(), setting}, report);
+    saved = saveResults(*store, executor, options, saver, trainer.moment(), report);
     console.end(report, trainer.position().step);
   }
   // The report tells how far a failed run came, too.
   Status reported;
   if (!options.report.empty())
     reported = writeReport(options.report, report);
-  for (const Status *result : {&trained, &saved, &reported, &events.result})
-    if (!*result)
-      return *result;
+  for (const Status &result : {trained, saved, reported, log.result()})
+    if (!result)
+      return result;
   return {};
 }
 

@@ -8,6 +8,7 @@
 #include "runtime/process/OutputCheck.h"
 #include "runtime/report/TrainingReport.h"
 #include "runtime/trainer/Trainer.h"
+#include "runtime/weights/CheckpointFolder.h"
 
 #include <cstdio>
 #include <string>
@@ -22,12 +23,18 @@ constexpr const char *kConfigurationFile = "config.toml";
 struct TrainOptions {
   TrainingSchedule schedule;
   std::string data = "synthetic";
-  std::string testData, normalize, augment; // see DataOptions; empty: not asked for
-  std::string device;                       // empty: the plan's
-  int threads = 0;                          // 0: as many as the process may use
+  std::string testData, normalize, augment, validation; // see DataOptions; empty: not asked for
+  std::string device;                                   // empty: the plan's
+  int threads = 0;                                      // 0: as many as the process may use
   std::string load, save, dumpGradients, resume, checkpoint; // empty: not asked for
+  bool loadPartial = false;                                  // what fits; else all must
+  std::string saveAs = "F32";                                // the type of --save's floats
+  std::optional<KeepRule> keep; // of checkpoints; nothing: the last, and the best of validations
+  bool evaluateOnly = false;    // the weights of load or resume, and nothing is trained
+  std::string predict;          // with it: the answers; empty: not asked for
   std::string report, logDir, trace, html, profile;
-  bool timeFirstSteps = false; // cpu: the report gets the seconds of ops in early steps
+  uint64_t histogramsEvery = 0; // steps, in logDir; 0: none
+  bool timeFirstSteps = false;  // cpu: the report gets the seconds of ops in early steps
 
   std::string nvmlLibrary = nvml::kLibraryName; // watches the device, where it can be watched
 
@@ -37,7 +44,7 @@ struct TrainOptions {
   std::FILE *out = stdout;   // header, progress, summary
   ProgressMode progress = ProgressMode::Auto; // None: nothing but errors and warnings
 
-  DataOptions dataOptions() const { return {data, testData, normalize, augment}; }
+  DataOptions dataOptions() const { return {data, testData, normalize, augment, validation}; }
 };
 
 /// Fails (bad input) where what was asked for cannot be written, is written twice, or is one of the

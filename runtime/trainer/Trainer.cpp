@@ -39,9 +39,15 @@ Result<std::unique_ptr<Trainer>> Trainer::create(StepExecutor &executor, const P
   if (schedule.evaluate && !data.test)
     return badInput(
         fmt::format("--evaluate needs a test split, which '{}' does not have", data.description));
-  if (schedule.evaluate && !findMetric(executor.plan(), kLossMetric, true))
-    return badInput("--evaluate: this plan has no commands for inference; compile the model with "
-                    "--evaluate");
+  if ((schedule.evaluate || schedule.validation) && !findMetric(executor.plan(), kLossMetric, true))
+    return badInput(fmt::format("{}: this plan has no commands for inference; compile the model "
+                                "with --evaluate",
+                                schedule.evaluate ? "--evaluate" : "--validation"));
+  if (schedule.validation && schedule.validation->watch.monitored.metric == "top5" &&
+      (!findOutput(executor.plan(), kLogitsOutput) || inputs.model.classes <= ClassCounts::kTop))
+    return badInput(
+        "--monitor=top5 takes a classifier of six classes or more, whose plan keeps its "
+        "logits to the end of an evaluation");
   if (data.mixing.any() && !inputs.share)
     return badInput("--augment: this plan's loss takes one label for each sample, and mixup and "
                     "cutmix need two; compile it with gc-compile --mix-labels, or give gc-run the "
@@ -53,6 +59,8 @@ Result<std::unique_ptr<Trainer>> Trainer::create(StepExecutor &executor, const P
   t.epochMicroBatches = t.windowScale && !data.endless ? t.samples / inputs.microBatch
                                                        : t.samples / batch * t.microBatches;
   t.epochSteps = static_cast<uint64_t>((t.epochMicroBatches + t.microBatches - 1) / t.microBatches);
+  if (schedule.steps && *schedule.steps == 0)
+    t.epochSteps = std::max<uint64_t>(t.epochSteps, 1); // it is only evaluated
   if (t.epochSteps == 0)
     return badInput(fmt::format("{} samples are less than one {} of {}; use more data{} or "
                                 "generate the model with a smaller --batch",
@@ -68,55 +76,20 @@ Result<std::unique_ptr<Trainer>> Trainer::create(StepExecutor &executor, const P
   } else
     t.finalStep = defaultSyntheticSteps;
   t.where.seed = schedule.seed;
-  if (Status fine = t.planLearningRates(); !fine)
-    return fine.error();
+  Result<RateRing> rates = RateRing::create(executor.plan(), schedule.learningRate, t.finalStep);
+  if (!rates)
+    return rates.error();
+  t.rates = std::move(*rates);
   t.reportData();
   return trainer;
 }
 
-Status Trainer::planLearningRates() {
-  const plan::Plan &plan = executor.plan();
-  const LearningRateOptions &wanted = schedule.learningRate;
-  if (plan.learning_rate() < 0) {
-    if (wanted.lr || wanted.minimum || wanted.warmup || wanted.schedule != "constant")
-      return badInput("this plan has no learning rates that can be set; compile it again");
-    return {};
-  }
-  const plan::Variable &ring = *plan.variables()->Get(static_cast<uint32_t>(plan.learning_rate()));
-  rateRing.buffer = ring.buffer();
-  rateRing.size = static_cast<uint64_t>(plan.buffers()->Get(ring.buffer())->shape()->Get(0));
-  double planned = plan.optimizer() ? plan.optimizer()->lr() : ring.init() ? ring.init()->a() : 0;
-  Result<LearningRate> made = LearningRate::create(wanted, planned, finalStep);
-  if (!made)
-    return made.error();
-  learningRate = std::move(*made);
-  if (plan.optimizer())
-    report.optimizer = optimizerText(plan, learningRate->base());
-  report.schedule = learningRate->text();
-  return {};
-}
-
-std::optional<double> Trainer::learningRateAt(uint64_t step) const {
-  return learningRate ? std::optional(learningRate->at(step)) : std::nullopt;
-}
-
-Status Trainer::setLearningRates() {
-  if (!learningRate || where.step < rateRing.setUpTo)
-    return {};
-  // What runs still reads its own.
-  if (Status done = finishAll(); !done)
-    return done;
-  Result<std::byte *> bytes = executor.map(rateRing.buffer);
-  if (!bytes)
-    return bytes.error();
-  auto *rates = reinterpret_cast<float *>(*bytes);
-  rateRing.setUpTo = (where.step / rateRing.size + 1) * rateRing.size;
-  for (uint64_t step = where.step; step < std::min(rateRing.setUpTo, finalStep); ++step)
-    rates[step % rateRing.size] = static_cast<float>(learningRate->at(step));
-  return executor.unmap(rateRing.buffer, /*written=*/true);
-}
-
 void Trainer::reportData() {
+  if (const std::optional<LearningRate> &rate = rates.schedule()) {
+    report.schedule = rate->text();
+    if (executor.plan().optimizer())
+      report.optimizer = optimizerText(executor.plan(), rate->base());
+  }
   report.classes = data.classes;
   report.dataPreparation = data.preparation;
   report.dataUse.endless = data.endless;
@@ -175,13 +148,22 @@ Status Trainer::prepareLoader() {
   return {};
 }
 
-/// The rest of training in one run, so that loading never pauses; with evaluations in between,
-/// which use the same slots, the rest of the epoch.
+/// The rest of training, so that loading never pauses; with evaluations in between, which use the
+/// same slots, up to the next one.
+uint64_t Trainer::stepsUntilPause() const {
+  uint64_t steps = finalStep - where.step;
+  const auto &validation = schedule.validation;
+  if (schedule.evaluate || (validation && !validation->countsSteps))
+    steps = std::min(steps, epochSteps - where.stepInEpoch);
+  if (validation && validation->countsSteps)
+    steps = std::min(steps, validation->every - where.step % validation->every);
+  return steps;
+}
+
 void Trainer::startLoader() {
   uint64_t position = where.epoch * epochSteps + where.stepInEpoch;
-  uint64_t steps = finalStep - where.step;
-  if (schedule.evaluate)
-    steps = std::min(steps, epochSteps - where.stepInEpoch);
+  uint64_t steps = stepsUntilPause();
+  pauseAt = where.step + steps;
   // Every window but the last of an epoch is whole.
   auto microBatchesBefore = [&](uint64_t step) {
     return step / epochSteps * static_cast<uint64_t>(epochMicroBatches) +
@@ -238,8 +220,13 @@ Status Trainer::oneStep() {
   step.window = std::min(microBatches, epochMicroBatches -
                                            static_cast<int64_t>(where.stepInEpoch) * microBatches);
   bool isShort = step.window < microBatches;
-  if (Status done = setLearningRates(); !done)
-    return done;
+  if (rates.isDue(where.step)) {
+    // What runs still reads its own.
+    if (Status done = finishAll(); !done)
+      return done;
+    if (Status done = rates.set(executor, where.step); !done)
+      return done;
+  }
   bool alone = !executor.overlaps() || isShort || afterUpdate;
   if (isShort) {
     std::fill(microBatchLoss.begin(), microBatchLoss.end(), 0.0f);
@@ -349,8 +336,8 @@ Status Trainer::complete(const Step &step) {
       static_cast<float>(secondsSince(std::max(step.begin, lastCompleted))));
   lastCompleted = Clock::now();
   report.loss.push_back(static_cast<float>(loss));
-  if (learningRate)
-    report.learningRate.push_back(learningRate->at(step.number - 1));
+  if (std::optional<double> rate = learningRateAt(step.number - 1))
+    report.learningRate.push_back(*rate);
   report.loaderWaitSeconds += step.waited;
   report.steps += 1;
   lossInEpoch += loss;
@@ -365,7 +352,7 @@ Status Trainer::complete(const Step &step) {
                                  loss, step.number, step.epoch));
   showProgress(step, loss);
   if (onStep)
-    onStep(step.number, static_cast<float>(loss));
+    onStep(step.number, step.epoch);
   return {};
 }
 
@@ -406,8 +393,84 @@ void Trainer::endEpoch() {
   stepsInEpoch = 0;
 }
 
+bool Trainer::validationIsDue() const {
+  const auto &validation = schedule.validation;
+  if (!validation || where.step == 0 || watch.state().validatedStep == where.step)
+    return false;
+  if (validation->countsSteps)
+    return where.step % validation->every == 0;
+  return where.stepInEpoch == 0 && where.epoch % validation->every == 0;
+}
+
+Status Trainer::validate() {
+  Result<std::optional<EvaluationReport>> result = evaluate(Split::Validation);
+  if (!result)
+    return result.error();
+  if (!*result)
+    return {}; // interrupted; a run that goes on begins with it
+  lastValidation = **result;
+  Result<bool> isBest = watch.add(**result);
+  if (!isBest)
+    return isBest.error();
+  report.best = watch.best();
+  if (watch.stops())
+    report.earlyStop = EarlyStopReport{where.epoch, where.step, watch.reason()};
+  return {};
+}
+
+CheckpointMoment Trainer::moment() const {
+  CheckpointMoment now{where, watch.state(), std::nullopt, std::nullopt, std::nullopt};
+  if (!report.loss.empty())
+    now.loss = report.loss.back();
+  if (lastValidation && lastValidation->step == where.step) {
+    now.validation = lastValidation;
+    now.watched = watch.valueOf(*lastValidation);
+  }
+  return now;
+}
+
+Status Trainer::betweenSteps() {
+  bool isEpochEnd = where.stepInEpoch == epochSteps;
+  bool isPause = where.step == pauseAt;
+  bool isCheckpoint = schedule.checkpointEvery > 0 && where.step % schedule.checkpointEvery == 0;
+  bool isLook = wantsLook && wantsLook(where.step);
+  if (!isEpochEnd && !isPause && !isCheckpoint && !isLook)
+    return {};
+  if (Status done = finishAll(); !done)
+    return done;
+  if (isLook)
+    onLook(where.step);
+  if (isEpochEnd) {
+    where.epoch += 1;
+    where.stepInEpoch = 0;
+    endEpoch();
+    if (schedule.evaluate) {
+      Result<std::optional<EvaluationReport>> result = evaluate(Split::Test);
+      if (!result)
+        return result.error();
+      if (*result)
+        evaluatedStep = where.step;
+    }
+  }
+  if (validationIsDue()) {
+    isCheckpoint = true; // it may be the best
+    if (Status done = validate(); !done)
+      return done;
+  }
+  // What is saved at the end is saved by whoever made this.
+  if (where.step == finalStep || report.earlyStop)
+    return {};
+  if (onCheckpoint && (isEpochEnd || isCheckpoint))
+    if (Status saved = onCheckpoint(moment()); !saved)
+      return saved;
+  if (isPause)
+    startLoader();
+  return {};
+}
+
 Status Trainer::run() {
-  if (where.step >= finalStep && !schedule.evaluate)
+  bool evaluates = schedule.evaluate || schedule.validation;
+  if (where.step >= finalStep && !evaluates)
     return {};
   if (Status ready = prepareLoader(); !ready)
     return ready;
@@ -417,6 +480,7 @@ Status Trainer::run() {
   report.stepSeconds.reserve(steps);
   report.learningRate.reserve(steps);
   microBatchLoss.resize(static_cast<size_t>(microBatches));
+  report.best = watch.best();
   Clock::time_point begin = Clock::now();
   beginEpoch();
   auto finish = [&](Status result) {
@@ -429,110 +493,41 @@ Status Trainer::run() {
       progress->finishLine();
     return result;
   };
-  if (where.step < finalStep)
+  // The one that a signal cut short, or whose run was stopped by it.
+  if (where.step < finalStep && validationIsDue())
+    if (Status done = validate(); !done)
+      return finish(done);
+  if (watch.stops() && !report.earlyStop)
+    report.earlyStop = EarlyStopReport{where.epoch, where.step, watch.reason()};
+  if (where.step < finalStep && !report.earlyStop)
     startLoader();
-  bool evaluated = false;
-  while (where.step < finalStep && !interruptRequested()) {
+  while (where.step < finalStep && !report.earlyStop && !interruptRequested()) {
     if (where.stepInEpoch == 0)
       beginEpoch();
     if (Status done = oneStep(); !done)
       return finish(done);
-    if (where.stepInEpoch < epochSteps)
-      continue;
-    if (Status done = finishAll(); !done)
+    if (Status done = betweenSteps(); !done)
       return finish(done);
-    where.epoch += 1;
-    where.stepInEpoch = 0;
-    endEpoch();
-    if (schedule.evaluate) {
-      Result<std::optional<EvaluationReport>> result = evaluate();
-      if (!result)
-        return finish(result.error());
-      evaluated = where.step == finalStep && result->has_value();
-    }
-    if (where.step == finalStep)
-      break;
-    if (onEpochEnd)
-      if (Status saved = onEpochEnd(where); !saved)
-        return finish(saved);
-    if (schedule.evaluate)
-      startLoader();
   }
   if (Status done = finishAll(); !done)
     return finish(done);
   // A schedule that ends within an epoch, or has no steps at all, still has a result to show.
-  if (schedule.evaluate && !evaluated && !interruptRequested()) {
-    Result<std::optional<EvaluationReport>> result = evaluate();
+  bool isDone = where.step >= finalStep || report.earlyStop;
+  if (schedule.validation && isDone && !report.earlyStop && !interruptRequested() &&
+      (watch.state().validatedStep != where.step || where.step == 0))
+    if (Status done = validate(); !done)
+      return finish(done);
+  if (schedule.evaluate && evaluatedStep != where.step && !interruptRequested()) {
+    Result<std::optional<EvaluationReport>> result = evaluate(Split::Test);
     if (!result)
       return finish(result.error());
-    evaluated = result->has_value();
+    if (*result)
+      evaluatedStep = where.step;
   }
-  report.interrupted =
-      interruptRequested() && (where.step < finalStep || (schedule.evaluate && !evaluated));
+  bool isEvaluated = !schedule.evaluate || evaluatedStep == where.step;
+  bool isValidated = !schedule.validation || watch.state().validatedStep == where.step;
+  report.interrupted = interruptRequested() && (!isDone || !isEvaluated || !isValidated);
   return finish({});
-}
-
-Result<std::optional<EvaluationReport>> Trainer::evaluate() {
-  if (progress)
-    progress->finishLine();
-  if (!loader)
-    if (Status ready = prepareLoader(); !ready)
-      return ready.error();
-  const std::optional<uint32_t> lossMetric = findMetric(executor.plan(), kLossMetric, true),
-                                correctMetric = findMetric(executor.plan(), kCorrectMetric, true);
-  LoaderRun run;
-  run.dataset = data.test.get();
-  run.samples = data.test->size();
-  run.microBatchesPerEpoch = (run.samples + inputs.microBatch - 1) / inputs.microBatch;
-  run.end = static_cast<uint64_t>(run.microBatchesPerEpoch);
-  run.badSamples = schedule.skipBadSamples ? &badSamples : nullptr;
-  ahead.reset();
-  loader->start(run);
-  double loss = 0, correct = 0;
-  int64_t valid = 0;
-  for (uint64_t i = 0; i < run.end; ++i) {
-    if (interruptRequested())
-      return std::optional<EvaluationReport>();
-    Result<Loader::MicroBatch> loaded = nextMicroBatch();
-    if (!loaded)
-      return loaded.error();
-    if (Status started = executor.startEvaluate(loaded->slot); !started)
-      return started.error();
-    loadAhead();
-    if (Status done = executor.finishMicroBatch(); !done)
-      return ahead && !*ahead ? ahead->error() : done.error();
-    loader->release();
-    Result<float> mean = executor.readMetric(*lossMetric);
-    if (!mean)
-      return mean.error();
-    loss += static_cast<double>(*mean) * static_cast<double>(loaded->valid);
-    valid += loaded->valid;
-    if (correctMetric) {
-      Result<float> right = executor.readMetric(*correctMetric);
-      if (!right)
-        return right.error();
-      correct += *right;
-    }
-    if (progress && valid > 0) {
-      auto seen = static_cast<double>(valid);
-      progress->update(
-          EvaluationState{valid, run.samples, loss / seen,
-                          correctMetric ? std::optional(correct / seen) : std::nullopt});
-    }
-  }
-  EvaluationReport result;
-  result.epoch = where.epoch;
-  result.step = where.step;
-  result.samples = valid;
-  if (valid == 0)
-    return badInput("no sample of the test split can be read");
-  result.loss = loss / static_cast<double>(valid);
-  if (correctMetric)
-    result.accuracy = correct / static_cast<double>(valid);
-  report.evaluations.push_back(result);
-  if (onEvaluation)
-    onEvaluation(result);
-  return std::optional(result);
 }
 
 } // namespace gc::runtime

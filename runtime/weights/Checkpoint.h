@@ -1,11 +1,6 @@
-// A checkpoint directory: everything needed to go on as if nothing had happened.
-//
-//   state.safetensors   weights, running statistics, optimizer state, generator
-//   position.json       where training stood, for people to read
-//
-// The state file carries position and setting in its own metadata and is replaced atomically, so
-// that they can never disagree: a crash at any moment leaves the previous checkpoint or the new
-// one.
+// A checkpoint: one safetensors file with everything needed to go on as if nothing had happened.
+// Its tensors are weights, running statistics, optimizer state and generator; its metadata says
+// where training stood, what that is counted in and what validations had shown.
 #ifndef GC_RUNTIME_WEIGHTS_CHECKPOINT_H
 #define GC_RUNTIME_WEIGHTS_CHECKPOINT_H
 
@@ -13,8 +8,8 @@
 #include "runtime/weights/VariableStore.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
-#include <vector>
 
 namespace gc::runtime {
 
@@ -38,22 +33,29 @@ struct TrainingSetting {
   std::string schedule;     // of the learning rate, but for its base; empty: none to follow
 };
 
+/// What validations have shown up to a step.
+struct WatchState {
+  std::string metric;         // "loss:min"; empty: nothing was watched
+  std::optional<double> best; // of all
+  uint64_t bestStep = 0, bestEpoch = 0;
+  std::optional<double> reference; // the last that was an improvement
+  uint64_t waited = 0;             // validations since then
+  uint64_t validatedStep = 0;      // after which the last validation was; 0: none was
+};
+
 struct Checkpoint {
   TrainingPosition position;
   TrainingSetting setting;
+  WatchState watch = {};
 };
 
-/// The files of a checkpoint directory.
-std::vector<std::string> checkpointFiles();
-bool hasCheckpoint(const std::string &directory);
-/// Creates the directory where it is missing.
-Status saveCheckpoint(const std::string &directory, VariableStore &store,
-                      const Checkpoint &checkpoint);
-/// Reads what is beside the state. Fails (bad input) where the directory holds no checkpoint.
-Result<Checkpoint> readCheckpoint(const std::string &directory);
+/// Atomic. Fails (bad input) where the place cannot be written to, (run failed) on a full disk.
+Status saveCheckpoint(const std::string &path, VariableStore &store, const Checkpoint &checkpoint);
+/// Reads what is beside the tensors. Fails (bad input) where the file is no checkpoint.
+Result<Checkpoint> readCheckpoint(const std::string &path);
 /// Loads all state into the store, too. Fails (bad input) where it is of another model or
 /// optimizer.
-Result<Checkpoint> loadCheckpoint(const std::string &directory, VariableStore &store);
+Result<Checkpoint> loadCheckpoint(const std::string &path, VariableStore &store);
 
 } // namespace gc::runtime
 

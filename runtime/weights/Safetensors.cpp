@@ -204,7 +204,8 @@ Status SafetensorsFile::readFloats(const SafetensorsEntry &entry, uint64_t first
                                    size_t count) const {
   const ElementType *type = elementTypeInFile(entry.dtype);
   if (!type || !type->toFloats)
-    return badInput(fmt::format("'{}': expected dtype F32 or F64, got {}", name, entry.dtype));
+    return badInput(
+        fmt::format("'{}': expected dtype F32, F64, F16 or BF16, got {}", name, entry.dtype));
   if (entry.dtype == "F32")
     return read(entry, first * 4, target, count * 4);
   std::byte piece[4096];

@@ -45,7 +45,7 @@ public:
 
   /// Reads `bytes` bytes from `offset` within the tensor. Allocates nothing unless it fails.
   Status read(const SafetensorsEntry &entry, uint64_t offset, void *target, size_t bytes) const;
-  /// Reads elements [first, first + count) of an F32 or F64 tensor as f32.
+  /// Reads elements [first, first + count) of an F32, F64, F16 or BF16 tensor as f32.
   Status readFloats(const SafetensorsEntry &entry, uint64_t first, float *target,
                     size_t count) const;
 

@@ -3,7 +3,7 @@
 #include "runtime/HelperThread.h"
 #include "runtime/plan/ElementType.h"
 #include "runtime/process/Nearest.h"
-#include "runtime/weights/Safetensors.h"
+#include "runtime/weights/WeightFiles.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -232,46 +232,69 @@ static bool acceptsDtype(const std::string &wanted, const std::string &given) {
   return wanted == given || (wanted == "F32" && elementTypeInFile(given)->toFloats);
 }
 
-Status VariableStore::loadSelection(const std::string &path, const Selection &wanted, bool state) {
-  Result<SafetensorsFile> file = SafetensorsFile::open(path);
-  if (!file)
-    return file.error();
-  std::vector<std::string> missing, extra, different;
+/// torchvision's batch norms count their batches; nothing here depends on it.
+static bool isCounter(const std::string &name) {
+  return name == "num_batches_tracked" || name.ends_with(".num_batches_tracked");
+}
+
+Result<PartialLoad> VariableStore::loadSelection(const std::string &path, const Selection &wanted,
+                                                 bool state, Fit fit) {
+  Result<WeightFiles> files = WeightFiles::open(path);
+  if (!files)
+    return files.error();
+  PartialLoad result;
+  std::vector<std::string> extra, different, ofOtherShape;
+  std::vector<const Variable *> found;
   std::set<std::string> known;
   for (const Variable *variable : wanted) {
     known.insert(variable->name);
-    const SafetensorsEntry *entry = file->find(variable->name);
-    if (!entry)
-      missing.push_back(variable->name);
-    else if (!acceptsDtype(variable->dtype, entry->dtype))
-      different.push_back(fmt::format("{} has dtype {}, expected {}", variable->name, entry->dtype,
-                                      variable->dtype));
-    else if (entry->shape != variable->fileShape)
-      different.push_back(fmt::format("{} has shape {}, expected {}", variable->name,
-                                      shapeText(entry->shape), shapeText(variable->fileShape)));
+    auto tensor = files->tensors().find(variable->name);
+    if (tensor == files->tensors().end()) {
+      result.initialized.push_back(variable->name);
+      continue;
+    }
+    const SafetensorsEntry &entry = *tensor->second.entry;
+    bool isOtherType = !acceptsDtype(variable->dtype, entry.dtype);
+    if (!isOtherType && entry.shape == variable->fileShape) {
+      found.push_back(variable);
+      continue;
+    }
+    ofOtherShape.push_back(variable->name);
+    different.push_back(isOtherType
+                            ? fmt::format("{} has dtype {}, expected {}", variable->name,
+                                          entry.dtype, variable->dtype)
+                            : fmt::format("{} has shape {}, expected {}", variable->name,
+                                          shapeText(entry.shape), shapeText(variable->fileShape)));
   }
-  for (const auto &[name, entry] : file->tensors()) {
-    // torchvision's batch norms count their batches; nothing here depends on it.
-    bool counter = name == "num_batches_tracked" || name.ends_with(".num_batches_tracked");
-    if (!known.count(name) && !counter)
+  for (const auto &[name, tensor] : files->tensors())
+    if (!known.count(name) && !isCounter(name))
       extra.push_back(name);
-  }
   std::vector<std::string> complaints;
-  if (!missing.empty())
-    complaints.push_back(
-        fmt::format("it lacks {}{}", listNames(missing), nearOf(missing.front(), extra)));
-  if (!extra.empty())
+  if (!result.initialized.empty())
+    complaints.push_back(fmt::format("it lacks {}{}", listNames(result.initialized),
+                                     nearOf(result.initialized.front(), extra)));
+  if (!extra.empty() && fit != Fit::Extras)
     complaints.push_back(fmt::format("the model does not have {}", listNames(extra)));
   if (!different.empty())
     complaints.push_back(listNames(different));
-  if (!complaints.empty())
-    return badInput(fmt::format("'{}' does not fit the {}: {}", path,
+  if (fit == Fit::Partial ? found.empty() : !complaints.empty())
+    return badInput(fmt::format("'{}' does not fit the {}: {}{}", path,
                                 state ? "model and optimizer" : "model",
-                                fmt::join(complaints, "; ")));
-  for (const Variable *variable : wanted)
-    if (Status done = loadVariable(*file, *file->find(variable->name), *variable); !done)
-      return done;
-  return {};
+                                fmt::join(complaints, "; "),
+                                fit == Fit::Partial ? "; nothing of it could be loaded"
+                                : fit == Fit::Exact && !state && !found.empty()
+                                    ? "; --load-partial takes what fits and leaves the rest"
+                                    : ""));
+  for (const Variable *variable : found) {
+    const WeightFiles::Tensor &tensor = files->tensors().at(variable->name);
+    if (Status done = loadVariable(*tensor.file, *tensor.entry, *variable); !done)
+      return done.error();
+  }
+  result.loaded = found.size();
+  result.initialized.insert(result.initialized.end(), ofOtherShape.begin(), ofOtherShape.end());
+  result.leftOut = std::move(extra);
+  result.leftOut.insert(result.leftOut.end(), different.begin(), different.end());
+  return result;
 }
 
 Status VariableStore::loadVariable(const SafetensorsFile &file, const SafetensorsEntry &entry,
@@ -302,32 +325,35 @@ Status VariableStore::loadVariable(const SafetensorsFile &file, const Safetensor
 }
 
 Status VariableStore::saveSelection(const std::string &path, const Selection &selection,
-                                    Content content,
-                                    const std::map<std::string, std::string> &notes) {
+                                    const Saving &saving) {
+  const ElementType &floats = *elementTypeInFile(saving.floats);
   std::vector<SafetensorsDeclaration> declarations;
   std::map<std::string, const Variable *> byName;
   for (const Variable *variable : selection) {
-    declarations.push_back({variable->name, variable->dtype, variable->fileShape});
+    const std::string &dtype = variable->dtype == "F32" ? saving.floats : variable->dtype;
+    declarations.push_back({variable->name, dtype, variable->fileShape});
     byName[variable->name] = variable;
   }
-  std::map<std::string, std::string> metadata = notes;
+  std::map<std::string, std::string> metadata = saving.notes;
   metadata["format"] = "pt"; // what Python's loaders expect to find
   Result<SafetensorsWriter> writer =
       SafetensorsWriter::create(path, std::move(declarations), metadata);
   if (!writer)
     return writer.error();
-  std::vector<std::byte> piece;
+  std::vector<std::byte> piece, narrow;
   for (const SafetensorsDeclaration &declared : writer->order()) {
     const Variable &variable = *byName.at(declared.name);
-    uint32_t buffer = content == Content::Gradient ? static_cast<uint32_t>(variable.gradientBuffer)
-                      : content == Content::Average
-                          ? variable.averageBuffer.value_or(variable.buffer)
-                          : variable.buffer;
+    uint32_t buffer =
+        saving.content == Content::Gradient  ? static_cast<uint32_t>(variable.gradientBuffer)
+        : saving.content == Content::Average ? variable.averageBuffer.value_or(variable.buffer)
+                                             : variable.buffer;
     Result<std::byte *> mapped = access->map(buffer);
     if (!mapped)
       return mapped.error();
     size_t elementBytes = safetensorsElementBytes(variable.dtype);
+    bool isNarrowed = declared.dtype != variable.dtype;
     piece.resize(std::min(pieceElements, variable.elements) * elementBytes);
+    narrow.resize(isNarrowed ? piece.size() / elementBytes * floats.bytes : 0);
     Status written;
     for (int64_t first = 0; first < variable.elements && written; first += pieceElements) {
       size_t count = std::min(pieceElements, variable.elements - first);
@@ -337,7 +363,16 @@ Status VariableStore::saveSelection(const std::string &path, const Selection &se
                                reinterpret_cast<T *>(piece.data()));
       };
       withWord(elementBytes, convert);
-      written = writer->append(piece.data(), count * elementBytes);
+      if (!isNarrowed) {
+        written = writer->append(piece.data(), count * elementBytes);
+        continue;
+      }
+      const float *values = reinterpret_cast<const float *>(piece.data());
+      if (size_t lost = floats.fromFloats(values, narrow.data(), count); lost < count)
+        written = runFailed(fmt::format("'{}' is not written: {} of {} is too large for {}", path,
+                                        values[lost], variable.name, saving.floats));
+      else
+        written = writer->append(narrow.data(), count * floats.bytes);
     }
     Status unmapped = access->unmap(buffer, /*written=*/false);
     if (!written)
@@ -348,13 +383,39 @@ Status VariableStore::saveSelection(const std::string &path, const Selection &se
   return writer->finish();
 }
 
+static Status statusOf(const Result<PartialLoad> &loaded) {
+  return loaded ? Status() : loaded.error();
+}
+
 Status VariableStore::load(const std::string &path) {
-  Status loaded = loadSelection(path, select(/*state=*/false), /*state=*/false);
+  Status loaded =
+      statusOf(loadSelection(path, select(/*state=*/false), /*state=*/false, Fit::Exact));
   return loaded ? beginAverages() : loaded;
 }
 
-Status VariableStore::save(const std::string &path) {
-  return saveSelection(path, select(/*state=*/false), Content::Average, {});
+Result<PartialLoad> VariableStore::loadPartial(const std::string &path) {
+  Result<PartialLoad> loaded =
+      loadSelection(path, select(/*state=*/false), /*state=*/false, Fit::Partial);
+  if (loaded)
+    if (Status begun = beginAverages(); !begun)
+      return begun.error();
+  return loaded;
+}
+
+Status VariableStore::loadWeightsOfState(const std::string &path) {
+  // What evaluation reads: the averages, too.
+  Selection wanted = select(/*state=*/false);
+  for (const Variable &variable : variables)
+    if (variable.averageBuffer)
+      for (const Variable &average : variables)
+        if (average.buffer == *variable.averageBuffer)
+          wanted.push_back(&average);
+  return statusOf(loadSelection(path, wanted, /*state=*/false, Fit::Extras));
+}
+
+Status VariableStore::save(const std::string &path, const std::string &dtype) {
+  return saveSelection(path, select(/*state=*/false),
+                       {.content = Content::Average, .floats = dtype});
 }
 
 Status VariableStore::saveGradients(const std::string &path) {
@@ -364,16 +425,23 @@ Status VariableStore::saveGradients(const std::string &path) {
       selection.push_back(&variable);
   if (selection.empty())
     return badInput("this plan keeps no gradients; compile it with gc-compile --keep-gradients");
-  return saveSelection(path, selection, Content::Gradient, {});
+  return saveSelection(path, selection, {.content = Content::Gradient});
 }
 
 Status VariableStore::loadState(const std::string &path) {
-  return loadSelection(path, select(/*state=*/true), /*state=*/true);
+  return statusOf(loadSelection(path, select(/*state=*/true), /*state=*/true, Fit::Exact));
 }
 
 Status VariableStore::saveState(const std::string &path,
                                 const std::map<std::string, std::string> &notes) {
-  return saveSelection(path, select(/*state=*/true), Content::Value, notes);
+  return saveSelection(path, select(/*state=*/true), {.notes = notes});
+}
+
+std::vector<uint32_t> VariableStore::stateBuffers() const {
+  std::vector<uint32_t> buffers;
+  for (const Variable *variable : select(/*state=*/true))
+    buffers.push_back(variable->buffer);
+  return buffers;
 }
 
 } // namespace gc::runtime

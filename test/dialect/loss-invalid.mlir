@@ -8,6 +8,14 @@ func.func @cross_entropy_samples(%x: tensor<8x10xf32>, %l: tensor<7xi32>) {
 
 // -----
 
+func.func @cross_entropy_smoothing(%x: tensor<8x10xf32>, %l: tensor<8xi32>) {
+  // expected-error @below {{attribute 'label_smoothing' failed to satisfy constraint: 32-bit float attribute that is in [0, 1)}}
+  %y:2 = gc.cross_entropy %x, %l {label_smoothing = 1.0 : f32} : (tensor<8x10xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
+  return
+}
+
+// -----
+
 func.func @cross_entropy_labels(%x: tensor<8x10xf32>, %l: tensor<8xi64>) {
   // expected-error @below {{operand #1 must be 1D tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit signless integer values, but got 'tensor<8xi64>'}}
   %y:2 = gc.cross_entropy %x, %l : (tensor<8x10xf32>, tensor<8xi64>) -> (tensor<f32>, tensor<8xf32>)

@@ -115,6 +115,8 @@ func.func @norms(%x: tensor<2x3x3x4xf32>, %w: tensor<4xf32>) {
   %2 = gc.inverse_deviation %w {epsilon = 0.25 : f32} : (tensor<4xf32>) -> tensor<4xf32>
   // CHECK: gc.normalize
   %3 = gc.normalize %x, %1#0, %2, %w, %w : (tensor<2x3x3x4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<2x3x3x4xf32>
+  // CHECK: gc.normalize_grad
+  %grad = gc.normalize_grad %x, %2, %w : (tensor<2x3x3x4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<2x3x3x4xf32>
   // CHECK: gc.batch_norm_grad_params
   %4:2 = gc.batch_norm_grad_params %3, %x, %1#0, %1#1 : (tensor<2x3x3x4xf32>, tensor<2x3x3x4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
   // CHECK: gc.batch_norm_grad_input
@@ -205,6 +207,10 @@ func.func @loss(%x: tensor<8x10xf32>, %labels: tensor<8xi32>) {
   %1 = gc.gradient_seed {scale = 1.0 : f32} : () -> tensor<f32>
   // CHECK: gc.cross_entropy_grad
   %2 = gc.cross_entropy_grad %x, %labels, %0#1, %1 : (tensor<8x10xf32>, tensor<8xi32>, tensor<8xf32>, tensor<f32>) -> tensor<8x10xf32>
+  // CHECK: gc.cross_entropy %{{.*}}, %{{.*}} {label_smoothing = 2.500000e-01 : f32}
+  %smooth:2 = gc.cross_entropy %x, %labels {label_smoothing = 0.25 : f32} : (tensor<8x10xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
+  // CHECK: gc.cross_entropy_grad {{.*}} {label_smoothing = 2.500000e-01 : f32}
+  %smoothed = gc.cross_entropy_grad %x, %labels, %smooth#1, %1 {label_smoothing = 0.25 : f32} : (tensor<8x10xf32>, tensor<8xi32>, tensor<8xf32>, tensor<f32>) -> tensor<8x10xf32>
   // CHECK: gc.accuracy
   %3 = gc.accuracy %x, %labels : (tensor<8x10xf32>, tensor<8xi32>) -> tensor<f32>
   return
@@ -240,6 +246,18 @@ func.func @training(%d: tensor<4xf32>) {
   gc.adam @p moments @p.m, @p.v, %d, %c {beta1 = 0.5 : f32, beta2 = 0.5 : f32, epsilon = 0.5 : f32, weight_decay = 0.5 : f32} : (tensor<4xf32>, tensor<4xf32>) -> ()
   // CHECK: gc.adamw @p moments @p.m, @p.v, %{{[^ ]*}}, %{{[^ ]*}} {
   gc.adamw @p moments @p.m, @p.v, %d, %c {beta1 = 0.5 : f32, beta2 = 0.5 : f32, epsilon = 0.5 : f32, weight_decay = 0.5 : f32} : (tensor<4xf32>, tensor<4xf32>) -> ()
+  // CHECK: gc.rmsprop @p squares @p.v, %{{[^ ]*}}, %{{[^ ]*}} {alpha
+  gc.rmsprop @p squares @p.v, %d, %e {alpha = 0.5 : f32, epsilon = 0.5 : f32} : (tensor<4xf32>, tensor<4xf32>) -> ()
+  // CHECK: gc.rmsprop @p squares @p.v mean @p.m velocity @p.gradient, %{{[^ ]*}}, %{{[^ ]*}} {alpha
+  gc.rmsprop @p squares @p.v mean @p.m velocity @p.gradient, %d, %e {alpha = 0.5 : f32, epsilon = 0.5 : f32, momentum = 0.5 : f32} : (tensor<4xf32>, tensor<4xf32>) -> ()
+  // CHECK: gc.lion @p moment @p.m, %{{[^ ]*}}, %{{[^ ]*}} {beta1
+  gc.lion @p moment @p.m, %d, %e {beta1 = 0.5 : f32, beta2 = 0.5 : f32} : (tensor<4xf32>, tensor<4xf32>) -> ()
+  // CHECK: gc.optimizer_coefficients %{{.*}}, %{{.*}} mode = corrected
+  %f = gc.optimizer_coefficients %g, %lr mode = corrected {beta1 = 0.5 : f32, beta2 = 0.5 : f32} : (tensor<2xi64>, tensor<256xf32>) -> tensor<4xf32>
+  // CHECK: gc.lamb_ratio %{{[^ ]*}}, %{{[^ ]*}}, %{{[^ ]*}}, %{{[^ ]*}}, %{{[^ ]*}} {beta1
+  %ratio = gc.lamb_ratio %d, %f, %d, %d, %d {beta1 = 0.5 : f32, beta2 = 0.5 : f32, epsilon = 0.5 : f32} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<1xf32>
+  // CHECK: gc.lamb @p moments @p.m, @p.v, %{{[^ ]*}}, %{{[^ ]*}}, %{{[^ ]*}} {beta1
+  gc.lamb @p moments @p.m, @p.v, %d, %f, %ratio {beta1 = 0.5 : f32, beta2 = 0.5 : f32, epsilon = 0.5 : f32} : (tensor<4xf32>, tensor<4xf32>, tensor<1xf32>) -> ()
   // CHECK: gc.advance @generator
   gc.advance @generator
   // CHECK: gc.advance @micro_batch {modulo = 4 : i64}

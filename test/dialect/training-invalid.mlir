@@ -128,6 +128,34 @@ func.func @sgd_coefficients(%x: tensor<4xf32>, %c: tensor<2xf32>) {
 // -----
 
 gc.parameter @p : tensor<4xf32> = #gc.init<constant, [0.0]>
+gc.state @q optimizer : tensor<4xf32> = #gc.init<constant, [0.0]>
+func.func @rmsprop_velocity(%x: tensor<4xf32>, %c: tensor<4xf32>) {
+  // expected-error @below {{velocity is there exactly when momentum is not zero}}
+  gc.rmsprop @p squares @q, %x, %c {alpha = 0.5 : f32, epsilon = 0.5 : f32, momentum = 0.5 : f32} : (tensor<4xf32>, tensor<4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @lamb_ratio(%x: tensor<4xf32>, %c: tensor<4xf32>, %m: tensor<5xf32>) {
+  // expected-error @below {{all tensors must be 'tensor<4xf32>', got 'tensor<5xf32>'}}
+  %r = gc.lamb_ratio %x, %c, %x, %m, %x {beta1 = 0.5 : f32, beta2 = 0.5 : f32, epsilon = 0.5 : f32} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<5xf32>, tensor<4xf32>) -> tensor<1xf32>
+  return
+}
+
+// -----
+
+gc.parameter @p : tensor<4xf32> = #gc.init<constant, [0.0]>
+gc.state @m optimizer : tensor<4xf32> = #gc.init<constant, [0.0]>
+func.func @lamb(%x: tensor<4xf32>, %c: tensor<4xf32>) {
+  // expected-error @below {{takes the one number of a gc.lamb_ratio, got 4}}
+  gc.lamb @p moments @m, @m, %x, %c, %c {beta1 = 0.5 : f32, beta2 = 0.5 : f32, epsilon = 0.5 : f32} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> ()
+  return
+}
+
+// -----
+
+gc.parameter @p : tensor<4xf32> = #gc.init<constant, [0.0]>
 func.func @sgd_average(%x: tensor<4xf32>, %c: tensor<4xf32>) {
   // expected-error @below {{has an average_decay, but no average}}
   gc.sgd @p, %x, %c {average_decay = 0.5 : f32} : (tensor<4xf32>, tensor<4xf32>) -> ()

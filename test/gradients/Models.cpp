@@ -128,6 +128,14 @@ static std::vector<Model> norm() {
        "%y, %m, %s = gc.batch_norm %x, %w, %b {epsilon = 1.0e-2 : f32} : (tensor<2x3x3x5xf32>, "
        "tensor<5xf32>, tensor<5xf32>) -> (tensor<2x3x3x5xf32>, tensor<5xf32>, tensor<5xf32>)",
        "2x3x3x5"},
+      {"normalize",
+       {{"x", "2x3x3x5"}, {"w", "5"}, {"b", "5"}},
+       "%y = gc.normalize %x, %m, %s, %w, %b : (tensor<2x3x3x5xf32>, tensor<5xf32>, "
+       "tensor<5xf32>, tensor<5xf32>, tensor<5xf32>) -> tensor<2x3x3x5xf32>",
+       "2x3x3x5",
+       -1,
+       1,
+       {{"m", "5"}, {"s", "5"}}},
       {"layer_norm",
        {{"x", "2x3x7"}, {"w", "7"}, {"b", "7"}},
        "%y, %m, %s = gc.layer_norm %x, %w, %b {epsilon = 1.0e-2 : f32} : (tensor<2x3x7xf32>, "
@@ -282,6 +290,15 @@ static std::vector<Model> loss() {
            {{"x", "5x7"}},
            "%y, %l = gc.cross_entropy %x, %labels : (tensor<5x7xf32>, tensor<5xi32>) -> "
            "(tensor<f32>, tensor<5xf32>)",
+           "",
+           -2,
+           2,
+           {},
+           true},
+          {"cross_entropy_smoothed",
+           {{"x", "5x7"}},
+           "%y, %l = gc.cross_entropy %x, %labels {label_smoothing = 0.1875 : f32} : "
+           "(tensor<5x7xf32>, tensor<5xi32>) -> (tensor<f32>, tensor<5xf32>)",
            "",
            -2,
            2,

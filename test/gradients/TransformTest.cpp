@@ -2,6 +2,7 @@
 #include "dialects/Gc.h"
 #include "passes/Autodiff.h"
 #include "passes/Expand.h"
+#include "passes/Freeze.h"
 #include "passes/Inference.h"
 #include "passes/Optimizer.h"
 #include "passes/Schedule.h"
@@ -123,6 +124,29 @@ TEST_F(TiedModel, AdamWDecaysTheParameter) {
     EXPECT_NEAR(variables["w"][i],
                 before[i] * (1 - 0.125) - 0.5 * gradient[i] / (std::abs(gradient[i]) + 0.25),
                 1e-14);
+}
+
+// What remains to train has the gradients that it would have had, whichever parameter is frozen.
+TEST(Freeze, LeavesTheOtherGradientsAsTheyWere) {
+  for (const Model &model : models())
+    for (const auto &[frozen, shape] : model.parameters) {
+      if (model.parameters.size() == 1)
+        continue;
+      OwningOpRef<ModuleOp> whole = parse(model), part = parse(model);
+      ASSERT_TRUE(whole && succeeded(autodiff(*whole)));
+      ASSERT_TRUE(part && succeeded(freeze(*part, {.names = frozen})) &&
+                  succeeded(autodiff(*part)));
+      reference::Tensors inputs = drawInputs(functionNamed(*whole, "train"));
+      reference::Tensors variables = drawVariables(model, *whole);
+      auto all = reference::run(functionNamed(*whole, "train"), inputs, variables);
+      auto rest = reference::run(functionNamed(*part, "train"), inputs, variables);
+      ASSERT_TRUE(succeeded(all) && succeeded(rest)) << model.name;
+      EXPECT_EQ(all->results.at("loss").data, rest->results.at("loss").data) << model.name;
+      EXPECT_EQ(rest->gradients.count(frozen), 0u) << model.name;
+      EXPECT_EQ(rest->gradients.size() + 1, all->gradients.size()) << model.name;
+      for (auto &[name, gradient] : rest->gradients)
+        EXPECT_EQ(gradient.data, all->gradients.at(name).data) << model.name << " " << name;
+    }
 }
 
 TEST_F(TiedModel, TheLearningRateIsThatOfTheStep) {

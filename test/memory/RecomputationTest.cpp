@@ -58,6 +58,11 @@ protected:
     text = randomModel(random);
     constexpr const char *optimizers[] = {"sgd", "adam", "adamw"};
     options.optimizer.name = optimizers[random() % 3];
+    // Updates that wait for all gradients, and such as change one variable more.
+    if (random() % 3 == 0)
+      options.optimizer.clipNorm = 0.25;
+    if (random() % 3 == 0)
+      options.optimizer.ema = 0.5;
     options.accumulate = 1 << random() % 3;
     CompileResult compiled = compile(text, options);
     ASSERT_EQ(compiled.exitCode, 0) << compiled.error;

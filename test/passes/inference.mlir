@@ -37,6 +37,18 @@ func.func @model(%x: tensor<5x3xf32> {gc.input = "image"}) -> (tensor<f32> {gc.o
 
 // -----
 
+// Losses of a test split are plain ones.
+// CHECK-LABEL: func.func @model(
+// CHECK:         gc.cross_entropy %{{.*}}, %{{.*}} {label_smoothing = 2.500000e-01 : f32}
+// CHECK-LABEL: func.func @evaluate(
+// CHECK:         gc.cross_entropy %{{[^ ]*}}, %{{[^ ]*}} :
+func.func @model(%x: tensor<5x3xf32>, %l: tensor<5xi32>) -> (tensor<f32> {gc.output = "loss"}) {
+  %loss, %lse = gc.cross_entropy %x, %l {label_smoothing = 0.25 : f32} : (tensor<5x3xf32>, tensor<5xi32>) -> (tensor<f32>, tensor<5xf32>)
+  return %loss : tensor<f32>
+}
+
+// -----
+
 // A norm that keeps no running statistics uses the batch's in inference too, as in PyTorch.
 // CHECK-LABEL: func.func @evaluate(
 // CHECK-NOT:     gc.normalize

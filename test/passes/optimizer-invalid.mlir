@@ -1,8 +1,13 @@
-// RUN: not gc-opt %s --gc-optimizer=kind=lion 2>&1 | FileCheck %s --check-prefix=KIND
+// RUN: not gc-opt %s --gc-optimizer=kind=adagrad 2>&1 | FileCheck %s --check-prefix=KIND
 // RUN: not gc-opt %s --gc-optimizer=lr=-1 2>&1 | FileCheck %s --check-prefix=LR
 // RUN: not gc-opt %s --gc-optimizer=weight-decay=-1 2>&1 | FileCheck %s --check-prefix=DECAY
 // RUN: not gc-opt %s --gc-optimizer="kind=adam momentum=0.9" 2>&1 | FileCheck %s --check-prefix=NO-MOMENTUM
 // RUN: not gc-opt %s --gc-optimizer="kind=sgd beta1=0.9" 2>&1 | FileCheck %s --check-prefix=NO-BETA
+// RUN: not gc-opt %s --gc-optimizer="kind=lion epsilon=1" 2>&1 | FileCheck %s --check-prefix=LION
+// RUN: not gc-opt %s --gc-optimizer="kind=lamb alpha=0.5" 2>&1 | FileCheck %s --check-prefix=ALPHA
+// RUN: not gc-opt %s --gc-optimizer="kind=rmsprop alpha=1" 2>&1 | FileCheck %s --check-prefix=RANGE
+// RUN: not gc-opt %s --gc-optimizer="kind=rmsprop nesterov=true momentum=0.5" 2>&1 | FileCheck %s --check-prefix=RMSPROP
+// RUN: not gc-opt %s --gc-optimizer="kind=adam centered=true" 2>&1 | FileCheck %s --check-prefix=CENTERED
 // RUN: not gc-opt %s --gc-optimizer=momentum=-1 2>&1 | FileCheck %s --check-prefix=MOMENTUM
 // RUN: not gc-opt %s --gc-optimizer=nesterov=true 2>&1 | FileCheck %s --check-prefix=NESTEROV
 // RUN: not gc-opt %s --gc-optimizer="momentum=0.9 dampening=0.1 nesterov=true" 2>&1 | FileCheck %s --check-prefix=NESTEROV
@@ -20,11 +25,16 @@
 // RUN: not gc-opt %s --gc-optimizer 2>&1 | FileCheck %s --check-prefix=ORDER
 // RUN: gc-opt %S/Inputs/optimizer-invalid.mlir --gc-optimizer=kind=adam --split-input-file --verify-diagnostics
 
-// KIND: error: optimizer: kind=lion: expected sgd, adam or adamw
+// KIND: error: optimizer: kind=adagrad: expected sgd, adam, adamw, rmsprop, lion or lamb
 // LR: error: optimizer: lr=-1: expected a number from 0 on
 // DECAY: error: optimizer: weight-decay=-1: expected a number from 0 on
 // NO-MOMENTUM: error: optimizer: momentum has no effect with kind=adam: it is a setting of SGD
 // NO-BETA: error: optimizer: beta1 has no effect with kind=sgd: it is a setting of Adam
+// LION: error: optimizer: epsilon has no effect with kind=lion: it is a setting of Adam, AdamW, RMSprop and LAMB
+// ALPHA: error: optimizer: alpha has no effect with kind=lamb: it is a setting of RMSprop
+// RANGE: error: optimizer: alpha=1: expected a number from 0 on, below 1
+// RMSPROP: error: optimizer: nesterov has no effect with kind=rmsprop: it is a setting of SGD
+// CENTERED: error: optimizer: centered has no effect with kind=adam: it is a setting of RMSprop
 // MOMENTUM: error: optimizer: momentum=-1: expected a number from 0 on
 // NESTEROV: error: optimizer: nesterov needs a momentum above 0 and no dampening
 // BETA: error: optimizer: beta2=1: expected a number from 0 on, below 1

@@ -3,6 +3,10 @@
 // RUN: gc-opt %s --gc-autodiff --gc-optimizer="kind=sgd momentum=0.5 nesterov=true" --split-input-file | FileCheck %s --check-prefix=NESTEROV
 // RUN: gc-opt %s --gc-autodiff --gc-optimizer=kind=adam --split-input-file | FileCheck %s --check-prefix=ADAM
 // RUN: gc-opt %s --gc-autodiff --gc-optimizer="kind=adamw beta1=0.5 beta2=0.25 epsilon=0.125" --split-input-file | FileCheck %s --check-prefix=ADAMW
+// RUN: gc-opt %s --gc-autodiff --gc-optimizer="kind=rmsprop" --split-input-file | FileCheck %s --check-prefix=RMSPROP
+// RUN: gc-opt %s --gc-autodiff --gc-optimizer="kind=rmsprop alpha=0.5 centered=true momentum=0.25" --split-input-file | FileCheck %s --check-prefix=CENTERED
+// RUN: gc-opt %s --gc-autodiff --gc-optimizer="kind=lion" --split-input-file | FileCheck %s --check-prefix=LION
+// RUN: gc-opt %s --gc-autodiff --gc-optimizer="kind=lamb clip-norm=1" --split-input-file | FileCheck %s --check-prefix=LAMB
 
 // Updates take the places of the gradients, which are complete after all uses of the parameters (also
 // through the view of @w).
@@ -54,6 +58,26 @@ gc.parameter @x : tensor<5x3xf32> = #gc.init<constant, [0.0]>
 // ADAM:            gc.advance @generator
 
 // ADAMW:         gc.adamw @w moments @w.exp_avg, @w.exp_avg_sq, %{{.*}} {beta1 = 5.000000e-01 : f32, beta2 = 2.500000e-01 : f32, epsilon = 1.250000e-01 : f32, weight_decay = 0.00999{{[0-9]*}} : f32}
+
+// RMSPROP-DAG:   gc.state @learning_rate schedule : tensor<256xf32> = <constant, [1.000000e-02]>
+// RMSPROP-NOT:   gc.state @w.grad_avg
+// RMSPROP-NOT:   gc.state @w.momentum_buffer
+// RMSPROP:       gc.optimizer_coefficients %{{.*}} mode = plain
+// RMSPROP:       gc.rmsprop @w squares @w.square_avg, %{{.*}} {alpha = 9.900000e-01 : f32, epsilon = 9.99{{.*}}E-9 : f32}
+// CENTERED:      gc.rmsprop @w squares @w.square_avg mean @w.grad_avg velocity @w.momentum_buffer, %{{.*}} {alpha = 5.000000e-01 : f32, {{.*}}momentum = 2.500000e-01 : f32}
+// LION-DAG:      gc.state @learning_rate schedule : tensor<256xf32> = <constant, [1.000000e-04]>
+// LION:          gc.lion @w moment @w.exp_avg, %{{.*}} {beta1 = 0.89{{[0-9]*}} : f32, beta2 = 9.900000e-01 : f32}
+
+// The ratio is that of the values before the update; both wait for the norm of all gradients.
+// LAMB:          %[[S:.*]] = gc.square_sum %[[GW:.*]], %{{.*}} :
+// LAMB:          %[[C:.*]] = gc.optimizer_coefficients %{{.*}}, %{{.*}}, %[[S]] mode = corrected {{.*}}clip_norm
+// LAMB:          gc.lamb_ratio
+// LAMB:          gc.lamb @x
+// LAMB:          %[[P:.*]] = gc.read @w :
+// LAMB-NEXT:     %[[M:.*]] = gc.read @w.exp_avg :
+// LAMB-NEXT:     %[[V:.*]] = gc.read @w.exp_avg_sq :
+// LAMB-NEXT:     %[[R:.*]] = gc.lamb_ratio %[[GW]], %[[C]], %[[P]], %[[M]], %[[V]] {{.*}}weight_decay = 0.00999{{[0-9]*}} : f32
+// LAMB-NEXT:     gc.lamb @w moments @w.exp_avg, @w.exp_avg_sq, %[[GW]], %[[C]], %[[R]] {
 func.func @model(%l: tensor<5xi32>) -> (tensor<f32> {gc.output = "loss"}) {
   %w = gc.read @w : tensor<9xf32>
   %x = gc.read @x : tensor<5x3xf32>

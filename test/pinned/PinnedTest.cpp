@@ -159,7 +159,7 @@ TEST_P(Pinned, OneStepMatchesFloat64) {
   ASSERT_EQ(std::system(command.c_str()), 0) << command;
 
   gc::CompileOptions compile;
-  compile.optimizer.lr = pinned["learning_rate"];
+  compile.optimizer.lr = pinned["learning_rate"].get<double>();
   compile.keepGradients = true;
   compile.threads = 2;
   compile.device = gc::test::deviceUnderTest;

@@ -10,6 +10,30 @@ using namespace mlir;
 namespace gc::reference {
 namespace {
 
+// Moves the moments of LAMB, and gives the direction for a parameter p.
+template <typename Op>
+double lambDirection(Op op, double g, double p, double &m, double &v, const Tensor &c) {
+  double beta1 = number(op.getBeta1()), beta2 = number(op.getBeta2());
+  m = beta1 * m + (1 - beta1) * g;
+  v = beta2 * v + (1 - beta2) * g * g;
+  return m * c[2] / (std::sqrt(v) * c[3] + number(op.getEpsilon())) +
+         number(op.getWeightDecay()) * p;
+}
+
+// |p| / |u| of all elements, 1 where one of them is 0.
+double lambRatio(LambRatioOp op, ArrayRef<Tensor> x) {
+  double parameter = 0, direction = 0;
+  for (int64_t i = 0; i < x[0].size(); ++i) {
+    double g = x[0][i] * x[1][1], m = x[3][i], v = x[4][i];
+    if (std::optional<APFloat> clip = op.getClipValue())
+      g = std::clamp(g, -number(*clip), number(*clip));
+    double u = lambDirection(op, g, x[2][i], m, v, x[1]);
+    parameter += x[2][i] * x[2][i];
+    direction += u * u;
+  }
+  return parameter > 0 && direction > 0 ? std::sqrt(parameter) / std::sqrt(direction) : 1;
+}
+
 class Executor {
 public:
   explicit Executor(Tensors &variables) : variables(variables) {}
@@ -152,6 +176,16 @@ private:
       } else if (auto o = dyn_cast<AdamWOp>(op.getOperation())) {
         p[i] -= lr * decay * p[i];
         adam(o, g, scale, x[1], p[i], (*v[1])[i], (*v[2])[i]);
+      } else if (auto o = dyn_cast<RmspropOp>(op.getOperation())) {
+        rmsprop(o, g + decay * p[i], lr, v, i);
+      } else if (auto o = dyn_cast<LionOp>(op.getOperation())) {
+        double &m = (*v[1])[i], beta1 = number(o.getBeta1()), beta2 = number(o.getBeta2());
+        double x = beta1 * m + (1 - beta1) * g;
+        p[i] -= lr * decay * p[i] + lr * ((x > 0) - (x < 0));
+        m = beta2 * m + (1 - beta2) * g;
+      } else if (auto o = dyn_cast<LambOp>(op.getOperation())) {
+        double &m = (*v[1])[i], &w = (*v[2])[i];
+        p[i] -= lr * x[2][0] * lambDirection(o, g, p[i], m, w, x[1]);
       } else {
         return op->emitOpError("is unknown to the reference interpreter");
       }
@@ -170,6 +204,26 @@ private:
     m += (1 - beta1) * (g - m);
     v = beta2 * v + (1 - beta2) * g * g;
     p -= scale * c[2] * m / (std::sqrt(v) * c[3] + number(op.getEpsilon()));
+  }
+
+  static void rmsprop(RmspropOp op, double g, double lr, ArrayRef<Tensor *> v, int64_t i) {
+    double alpha = number(op.getAlpha()), momentum = number(op.getMomentum());
+    double &q = (*v[1])[i], variance = 0;
+    q = alpha * q + (1 - alpha) * g * g;
+    variance = q;
+    size_t next = 2;
+    if (op.getGradientAverage()) {
+      double &m = (*v[next++])[i];
+      m = alpha * m + (1 - alpha) * g;
+      variance = std::max(0.0, q - m * m);
+    }
+    double direction = g / (std::sqrt(variance) + number(op.getEpsilon()));
+    if (momentum != 0) {
+      double &velocity = (*v[next])[i];
+      velocity = momentum * velocity + direction;
+      direction = velocity;
+    }
+    (*v[0])[i] -= lr * direction;
   }
 
   Tensors &variables;
@@ -195,8 +249,9 @@ void coefficients(CoefficientsOp op, ArrayRef<Tensor> x, Tensor &result) {
   if (op.getMode() == CoefficientsMode::Momentum && t > 1) {
     result[2] = beta1;
     result[3] = 1 - beta2;
-  } else if (op.getMode() == CoefficientsMode::Adam) {
-    result[2] = result[0] / (1 - std::pow(beta1, t));
+  } else if (op.getMode() == CoefficientsMode::Adam ||
+             op.getMode() == CoefficientsMode::Corrected) {
+    result[2] = (op.getMode() == CoefficientsMode::Adam ? result[0] : 1) / (1 - std::pow(beta1, t));
     result[3] = 1 / std::sqrt(1 - std::pow(beta2, t));
   }
 }
@@ -228,6 +283,10 @@ FailureOr<std::vector<Tensor>> evaluate(Operation *op, ArrayRef<Tensor> operands
   }
   if (auto o = dyn_cast<CoefficientsOp>(op)) {
     coefficients(o, operands, results[0]);
+    return results;
+  }
+  if (auto o = dyn_cast<LambRatioOp>(op)) {
+    results[0][0] = lambRatio(o, operands);
     return results;
   }
   if (auto o = dyn_cast<SquareSumOp>(op)) {

@@ -17,27 +17,32 @@ double countLabelled(const Tensor &labels) {
 bool evaluateLoss(Operation *op, Operands x, Results y) {
   auto logit = [&](int64_t n, int64_t c) { return x[0].at({n, c}); };
   return llvm::TypeSwitch<Operation *, bool>(op)
-      .Case([&](CrossEntropyOp) {
+      .Case([&](CrossEntropyOp o) {
         int64_t classes = x[0].channels();
+        double e = number(o.getLabelSmoothing());
         for (int64_t n = 0; n < x[0].rows(); ++n) {
-          double largest = logit(n, 0), sum = 0;
+          double largest = logit(n, 0), sum = 0, total = 0;
           for (int64_t c = 0; c < classes; ++c)
             largest = std::max(largest, logit(n, c));
           for (int64_t c = 0; c < classes; ++c)
-            sum += std::exp(logit(n, c) - largest);
+            sum += std::exp(logit(n, c) - largest), total += logit(n, c);
           y[1][n] = largest + std::log(sum);
           if (x[1][n] >= 0)
-            y[0][0] += (y[1][n] - logit(n, static_cast<int64_t>(x[1][n]))) / countLabelled(x[1]);
+            y[0][0] += (y[1][n] - (1 - e) * logit(n, static_cast<int64_t>(x[1][n])) -
+                        e * total / static_cast<double>(classes)) /
+                       countLabelled(x[1]);
         }
         return true;
       })
-      .Case([&](CrossEntropyGradOp) {
+      .Case([&](CrossEntropyGradOp o) {
         int64_t classes = x[0].channels();
+        double e = number(o.getLabelSmoothing());
         for (int64_t i = 0; i < x[0].size(); ++i) {
           int64_t n = i / classes, c = i % classes;
           if (x[1][n] >= 0)
             y[0][i] = x[3][0] / countLabelled(x[1]) *
-                      (std::exp(x[0][i] - x[2][n]) - (x[1][n] == static_cast<double>(c)));
+                      (std::exp(x[0][i] - x[2][n]) - (1 - e) * (x[1][n] == static_cast<double>(c)) -
+                       e / static_cast<double>(classes));
         }
         return true;
       })

@@ -81,6 +81,11 @@ bool evaluateNorm(Operation *op, Operands x, Results y) {
         normalize(x[0], channel, x[1], x[2], x[3], x[4], y[0]);
         return true;
       })
+      .Case([&](NormalizeGradOp) {
+        for (int64_t i = 0; i < x[0].size(); ++i)
+          y[0][i] = x[0][i] * x[1][channel(i)] * x[2][channel(i)];
+        return true;
+      })
       .Case([&](BatchNormGradParamsOp) {
         for (int64_t i = 0; i < x[0].size(); ++i) {
           int64_t c = channel(i);

@@ -21,23 +21,27 @@ CLI::Option *CompileFlags::remember(CLI::Option *option, const char *group) {
 void CompileFlags::add(CLI::App &app) {
   parsed = &app;
   gc::CompileOptions &c = options;
-  const char *group = "Optimizer (the defaults are PyTorch's)";
+  const char *group = "Optimizer (the defaults are PyTorch's, or those of its paper)";
   auto setting = [&](const char *flag, auto &value, const char *text) {
     return remember(app.add_option(flag, value, text), group);
   };
   gc::OptimizerSettings &o = c.optimizer;
-  setting("--optimizer", o.name, "sgd, adam or adamw")
-      ->check(choice({"sgd", "adam", "adamw"}))
+  setting("--optimizer", o.name, "sgd, adam, adamw, rmsprop, lion or lamb")
+      ->check(choice(gc::optimizerNames()))
       ->capture_default_str();
   // A run of a finished plan may have it, too: it is data of the step.
-  app.add_option("--lr", o.lr, "Learning rate")->capture_default_str()->group(group);
-  setting("--momentum", o.momentum, "SGD's momentum (0)");
+  app.add_option("--lr", o.lr, "Learning rate (0.001; rmsprop: 0.01; lion: 0.0001)")->group(group);
+  setting("--momentum", o.momentum, "Momentum of SGD and RMSprop (0)");
   setting("--dampening", o.dampening, "SGD's dampening (0)");
   remember(app.add_flag("--nesterov", o.nesterov, "Nesterov's momentum"), group);
-  setting("--weight-decay", o.weightDecay, "Weight decay (0; adamw: 0.01)");
-  setting("--beta1", o.beta1, "Adam's first decay (0.9)");
-  setting("--beta2", o.beta2, "Adam's second decay (0.999)");
-  setting("--epsilon", o.epsilon, "Adam's epsilon (1e-08)");
+  setting("--weight-decay", o.weightDecay, "Weight decay (0; adamw, lamb: 0.01)");
+  setting("--beta1", o.beta1, "First decay of Adam, Lion and LAMB (0.9)");
+  setting("--beta2", o.beta2, "Second decay of Adam, Lion and LAMB (0.999; lion: 0.99)");
+  setting("--epsilon", o.epsilon, "Epsilon of Adam, RMSprop and LAMB (1e-08; lamb: 1e-06)");
+  setting("--alpha", o.alpha, "RMSprop's decay of the average of squares (0.99)");
+  remember(app.add_flag("--centered", o.centered,
+                        "RMSprop: squares of what differs from the average gradient"),
+           group);
   setting("--clip-norm", o.clipNorm, "Scale gradients so that the norm of all is at most this");
   setting("--clip-value", o.clipValue, "Cut each element of a gradient to [-VALUE, VALUE]");
   setting("--no-decay", o.noDecay,
@@ -46,6 +50,25 @@ void CompileFlags::add(CLI::App &app) {
           "Parameters with a multiple of the learning rate: 'PATTERN=FACTOR,...'");
   setting("--ema", o.ema,
           "Decay of a moving average of the weights, which is evaluated and saved in their place");
+
+  group = "What is trained";
+  remember(app.add_option("--freeze", c.freeze.names,
+                          "Patterns of the names of parameters that are not trained, such as "
+                          "\"conv1.*,layer1.*\": no gradient, no optimizer state, and nothing is "
+                          "kept for them"),
+           group);
+  remember(app.add_option("--train-only", c.freeze.trainOnly,
+                          "Instead: patterns of the only parameters that are trained, such as "
+                          "\"fc.*\""),
+           group);
+  remember(app.add_flag("--freeze-norms", c.freeze.norms,
+                        "Batch norms whose weight and bias are frozen use their running "
+                        "statistics, which stay; without it they use the batch's, as in PyTorch"),
+           group);
+  remember(app.add_option("--label-smoothing", c.labelSmoothing,
+                          "What the label's class gives to all classes in the training loss, from "
+                          "0 on, below 1 (what the model says)"),
+           group);
 
   group = "Memory";
   remember(app.add_option("--accumulate", accumulate,
@@ -112,6 +135,14 @@ Status CompileFlags::checkWishes() const {
   return {};
 }
 
+Status CompileFlags::checkTrained() const {
+  if (std::string wrong = options.freeze.check("--freeze", "--train-only"); !wrong.empty())
+    return badInput(wrong);
+  if (double e = options.labelSmoothing.value_or(0); !(e >= 0 && e < 1))
+    return badInput(fmt::format("--label-smoothing={}: expected a number from 0 on, below 1", e));
+  return {};
+}
+
 Status CompileFlags::readAccumulate() {
   if (accumulate == "auto") {
     options.accumulateAuto = true;
@@ -167,6 +198,8 @@ Status CompileFlags::finish() {
     return fine;
   if (std::string wrong = options.optimizer.check("--"); !wrong.empty())
     return badInput(wrong);
+  if (Status fine = checkTrained(); !fine)
+    return fine;
   if (Status fine = readAccumulate(); !fine)
     return fine;
   if (Status fine = readSplit(); !fine)

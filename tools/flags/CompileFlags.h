@@ -32,6 +32,8 @@ private:
   CLI::Option *remember(CLI::Option *option, const char *group);
   /// What was given but would be ignored.
   gc::runtime::Status checkWishes() const;
+  /// Which parameters are trained, and towards which labels.
+  gc::runtime::Status checkTrained() const;
   gc::runtime::Status readAccumulate();
   gc::runtime::Status readSplit();
   gc::runtime::Status readBudget();

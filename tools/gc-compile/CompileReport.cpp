@@ -131,6 +131,7 @@ std::string reportJson(const PlanFile &file, const CompileReport &report) {
   out["batch"] = facts.batch;
   out["micro_batches"] = facts.microBatches;
   out["parameters"] = facts.parameters;
+  out["trainable_parameters"] = facts.trainableParameters;
   out["compile_seconds"] = report.seconds;
   out["memory"] = plannedMemoryJson(m);
   out["memory"]["gap"] = gapOf(m);
@@ -168,6 +169,8 @@ static std::string factRows(const gc::plan::Plan &plan, const CompileReport &rep
   const MemoryReport &m = facts.memory;
   std::string machine = cpuOf(plan) + architectureOf(plan);
   std::string rows = factRow("parameters", countText(facts.parameters));
+  if (facts.trainableParameters != facts.parameters)
+    rows += factRow("of them trained", countText(facts.trainableParameters));
   rows += factRow("target", facts.device + (machine.empty() ? "" : ", " + machine));
   if (!facts.optimizer.empty())
     rows += factRow("optimizer", facts.optimizer);

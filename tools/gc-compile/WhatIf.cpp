@@ -67,8 +67,9 @@ Status apply(const std::string &key, const std::string &value, WhatIfRow &row) {
   } else if (key == "budget") {
     return applyBudget(value, row);
   } else if (key == "optimizer") {
-    if (value != "sgd" && value != "adam" && value != "adamw")
-      return wrongValue(key, value, "sgd, adam or adamw");
+    std::vector<std::string> names = gc::optimizerNames();
+    if (std::find(names.begin(), names.end(), value) == names.end())
+      return wrongValue(key, value, gc::optimizerList());
     options.optimizer.name = value;
   } else if (key == "target") {
     return applyTarget(value, row);

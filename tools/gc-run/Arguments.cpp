@@ -1,6 +1,7 @@
 #include "tools/gc-run/Arguments.h"
 
 #include "runtime/data/Augmentation.h"
+#include "runtime/data/Holdout.h"
 #include "tools/flags/CommandLine.h"
 #include "tools/flags/CompileFlags.h"
 #include "tools/flags/Configuration.h"
@@ -20,6 +21,9 @@ Examples:
   gc-run resnet.mlir --data=synthetic --steps=20 --report=run.json
   gc-run net.plan --data=batch.safetensors --load=start.safetensors --save=end.safetensors
   gc-run mnist.mlir --data=fashion-mnist --epochs=9 --checkpoint=run --resume=run
+  gc-run mnist.mlir --data=fashion-mnist --epochs=50 --validation=0.1 --early-stop=3 --checkpoint=run
+  gc-run mnist.mlir --data=fashion-mnist --evaluate-only --resume=run:best --predict=answers.csv
+  gc-run resnet.mlir --data=images:photos --load=resnet18.safetensors --load-partial --save=mine.safetensors
   gc-run resnet.mlir --data=images:photos --normalize=imagenet --augment=random-resized-crop,flip --shuffle
   gc-run resnet.mlir --budget=600MB --verify
   gc-run resnet.mlir --data=synthetic --steps=9 --profile=costs.json
@@ -44,6 +48,9 @@ struct Raw {
   bool quiet = false;
   CLI::Option *epochs = nullptr, *steps = nullptr, *limit = nullptr, *seed = nullptr;
   uint64_t epochCount = 1, stepCount = 0, limitCount = 0;
+  uint64_t patience = 0;
+  double minDelta = 0;
+  std::string validateEvery = "1", monitor = "loss:min", keep;
 };
 
 void addDataFlags(CLI::App &app, Arguments &a, Raw &raw) {
@@ -111,8 +118,43 @@ void addDataFlags(CLI::App &app, Arguments &a, Raw &raw) {
       ->check(CLI::Range(0, 256))
       ->capture_default_str()
       ->group(group);
-  app.add_flag("--evaluate", schedule.evaluate,
+}
+
+void addValidationFlags(CLI::App &app, Arguments &a, Raw &raw) {
+  const char *group = "Validation and evaluation";
+  app.add_flag("--evaluate", a.train.schedule.evaluate,
                "Loss and accuracy on the test split after each epoch, in inference mode")
+      ->group(group);
+  app.add_option("--validation", a.train.validation,
+                 "Keep a part of the training samples for validation: a FRACTION, a number N, or "
+                 "own (DIR/val of images:DIR, whose test split is then DIR/test)")
+      ->group(group);
+  app.add_option("--validate-every", raw.validateEvery,
+                 "Validate after so many epochs, or steps where s stands behind the number (500s)")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--monitor", raw.monitor,
+                 "The METRIC of validations by which one is the best, and min or max: loss:min, "
+                 "accuracy:max, top5:max")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--early-stop", raw.patience,
+                 "Stop after so many validations in a row without an improvement")
+      ->check(CLI::PositiveNumber & countValidator())
+      ->type_name("UINT")
+      ->group(group);
+  app.add_option("--min-delta", raw.minDelta,
+                 "For --early-stop: an improvement is more than this (default: 0)")
+      ->check(CLI::NonNegativeNumber)
+      ->group(group);
+  app.add_flag("--evaluate-only", a.train.evaluateOnly,
+               "Evaluate the weights of --load or --resume on the test split (and on that of "
+               "--validation) and train nothing")
+      ->group(group);
+  app.add_option(
+         "--predict", a.train.predict,
+         "With --evaluate-only: what the model answers to each sample of the test split, as "
+         "FILE.safetensors (logits, label) or FILE.csv")
       ->group(group);
 }
 
@@ -172,24 +214,60 @@ void addDeviceFlags(CLI::App &app, Arguments &a) {
       ->group(group);
 }
 
-void addFileFlags(CLI::App &app, Arguments &a) {
+void addFileFlags(CLI::App &app, Arguments &a, Raw &raw) {
   gc::runtime::TrainOptions &t = a.train;
   const char *group = "Weights (safetensors, PyTorch's names and layouts)";
-  app.add_option("--load", t.load, "Start from these weights and running statistics")->group(group);
+  app.add_option(
+         "--load", t.load,
+         "Start from these weights and running statistics; f16 and bf16 are widened; several "
+         "files by their model.safetensors.index.json")
+      ->group(group);
+  app.add_flag("--load-partial", t.loadPartial,
+               "Of --load take what fits by name and shape, say what was left out, and give the "
+               "rest its initial values")
+      ->group(group);
   app.add_option("--save", t.save, "Write weights and running statistics at the end")->group(group);
+  app.add_option(
+         "--save-as",
+         [&t](const CLI::results_t &given) {
+           t.saveAs = given.front() == "f16" ? "F16" : given.front() == "bf16" ? "BF16" : "F32";
+           return true;
+         },
+         "Element type of --save, rounded to the nearest: f32 (default), bf16 or f16")
+      ->check(choice({"f32", "bf16", "f16"}))
+      ->type_name("TEXT")
+      ->group(group);
   app.add_option("--dump-gradients", t.dumpGradients,
                  "Write the last step's gradients; keeps them alive, which the peak shows")
       ->group(group);
   app.add_option("--checkpoint", t.checkpoint,
-                 "Directory for weights, optimizer state, step and generator after each epoch")
+                 "Directory for checkpoints: weights, optimizer state, step and generator after "
+                 "each epoch and validation, written while training goes on")
+      ->group(group);
+  app.add_option("--checkpoint-every", t.schedule.checkpointEvery, "Also after so many steps")
+      ->check(CLI::PositiveNumber & countValidator())
+      ->type_name("UINT")
+      ->group(group);
+  app.add_option("--keep", raw.keep,
+                 "Which checkpoints stay: best[:N] of validations, last[:N], N (the last ones), "
+                 "all, separated by commas; the last always (default: last, with --validation "
+                 "best,last)")
       ->group(group);
   app.add_option("--resume", t.resume,
-                 "Go on from such a directory, with the same data, --limit, --shuffle and batch")
+                 "Go on from such a directory, with the same data, --limit, --shuffle and batch: "
+                 "from the last checkpoint, DIR:best or DIR:STEP")
       ->excludes(app.get_option("--load"))
       ->group(group);
   group = "Reports";
   app.add_option("--report", t.report, "Everything as JSON")->group(group);
-  app.add_option("--log-dir", t.logDir, "TensorBoard event files")->group(group);
+  app.add_option("--log-dir", t.logDir,
+                 "Directory for TensorBoard's event files, metrics.csv and metrics.jsonl")
+      ->group(group);
+  app.add_option("--log-histograms", t.histogramsEvery,
+                 "Also histograms of weights, and of gradients that are kept, after so many steps")
+      ->check(CLI::PositiveNumber & countValidator())
+      ->type_name("UINT")
+      ->group(group);
   app.add_option("--trace", t.trace, "The last step's commands for ui.perfetto.dev")->group(group);
   app.add_option("--html", t.html, "A page: curves of the run, memory of its step")->group(group);
   app.add_option("--profile", t.profile, "Measured seconds per op, for --costs")->group(group);
@@ -211,6 +289,8 @@ void addTerminalFlags(CLI::App &app, Raw &raw) {
 Status checkVerify(const Arguments &a, const Raw &raw) {
   const gc::runtime::TrainOptions &t = a.train;
   std::pair<const char *, bool> others[] = {{"--epochs", raw.epochs->count() > 0},
+                                            {"--validation", !t.validation.empty()},
+                                            {"--evaluate-only", t.evaluateOnly},
                                             {"--evaluate", t.schedule.evaluate},
                                             {"--quiet", raw.quiet},
                                             {"--progress", raw.progress != "auto"},
@@ -229,6 +309,88 @@ Status checkVerify(const Arguments &a, const Raw &raw) {
                                   flag));
   if (raw.steps->count() && raw.stepCount == 0)
     return badInput("--verify --steps=0: there would be nothing to compare; use at least 1");
+  return {};
+}
+
+/// What needs something else to have an effect.
+Status checkCompanions(const CLI::App &app) {
+  struct Companion {
+    const char *flag, *needed;
+  };
+  for (auto [flag, needed] : {Companion{"--validate-every", "--validation"},
+                              {"--monitor", "--validation"},
+                              {"--early-stop", "--validation"},
+                              {"--min-delta", "--early-stop"},
+                              {"--predict", "--evaluate-only"},
+                              {"--load-partial", "--load"},
+                              {"--save-as", "--save"},
+                              {"--checkpoint-every", "--checkpoint"},
+                              {"--keep", "--checkpoint"},
+                              {"--log-histograms", "--log-dir"}})
+    if (app.count(flag) && !app.count(needed))
+      return badInput(fmt::format("{} has no effect without {}", flag, needed));
+  return {};
+}
+
+/// `3` epochs or `500s`, steps.
+Status readValidateEvery(const std::string &text, gc::runtime::ValidationSchedule &validation) {
+  validation.countsSteps = text.ends_with('s');
+  std::string digits = text.substr(0, text.size() - validation.countsSteps);
+  if (digits.empty() || digits.size() > 18 ||
+      digits.find_first_not_of("0123456789") != std::string::npos || std::stoull(digits) == 0)
+    return badInput(fmt::format("--validate-every={}: expected a number of epochs from 1 on, or of "
+                                "steps with an s behind it",
+                                text));
+  validation.every = std::stoull(digits);
+  return {};
+}
+
+/// Validation, early stopping and which checkpoints stay.
+Status finishValidation(const CLI::App &app, Arguments &a, const Raw &raw) {
+  if (Status fine = checkCompanions(app); !fine)
+    return fine;
+  gc::runtime::TrainOptions &t = a.train;
+  if (!raw.keep.empty()) {
+    gc::runtime::Result<gc::runtime::KeepRule> rule = gc::runtime::parseKeepRule(raw.keep);
+    if (!rule)
+      return rule.error();
+    if (rule->best > 0 && t.validation.empty())
+      return badInput(fmt::format("--keep={}: without --validation none is the best", raw.keep));
+    t.keep = *rule;
+  }
+  if (t.validation.empty())
+    return {};
+  if (auto size = gc::runtime::parseHoldout(t.validation); !size)
+    return size.error();
+  gc::runtime::ValidationSchedule validation;
+  if (Status fine = readValidateEvery(raw.validateEvery, validation); !fine)
+    return fine;
+  auto monitored = gc::runtime::parseMonitoredMetric(raw.monitor);
+  if (!monitored)
+    return monitored.error();
+  validation.watch.monitored = *monitored;
+  if (app.count("--early-stop"))
+    validation.watch.patience = raw.patience;
+  validation.watch.minDelta = raw.minDelta;
+  t.schedule.validation = validation;
+  return {};
+}
+
+/// What only training looks at must not look as if it had an effect.
+Status checkEvaluateOnly(const CLI::App &app, const Arguments &a) {
+  std::string flag = firstGivenOutside(
+      app, {"MODEL",       "--evaluate-only", "--data",       "--test-data", "--validation",
+            "--normalize", "--on-bad-sample", "--seed",       "--workers",   "--device",
+            "--threads",   "--load",          "--resume",     "--save",      "--save-as",
+            "--report",    "--html",          "--predict",    "--progress",  "--quiet",
+            "--config",    "--target",        "--accumulate", "--costs",     "--no-calibrate",
+            "--precision"});
+  if (!flag.empty())
+    return badInput(
+        fmt::format("{} has no effect with --evaluate-only, which trains nothing", flag));
+  if (a.train.load.empty() && a.train.resume.empty())
+    return badInput("--evaluate-only needs the weights: --load=FILE, or a checkpoint by "
+                    "--resume=DIR");
   return {};
 }
 
@@ -267,6 +429,11 @@ Status finish(const CLI::App &app, Arguments &a, Raw &raw, CompileFlags &compile
   if (a.verify)
     if (Status fine = checkVerify(a, raw); !fine)
       return fine;
+  if (a.train.evaluateOnly)
+    if (Status fine = checkEvaluateOnly(app, a); !fine)
+      return fine;
+  if (Status fine = finishValidation(app, a, raw); !fine)
+    return fine;
   if (raw.quiet && app.count("--progress"))
     return badInput("--quiet and --progress exclude each other: --quiet prints no progress");
   if (raw.quiet)
@@ -287,7 +454,7 @@ Status finish(const CLI::App &app, Arguments &a, Raw &raw, CompileFlags &compile
   schedule.seedGiven = raw.seed->count() > 0;
   gc::CompileOptions &c = a.compile;
   c.keepGradients = !a.train.dumpGradients.empty();
-  c.evaluate = schedule.evaluate;
+  c.evaluate = schedule.evaluate || schedule.validation || a.train.evaluateOnly;
   c.threads = a.train.threads;
   if (!a.train.augment.empty()) {
     Result<gc::runtime::Augmentation> augmentation =
@@ -300,10 +467,11 @@ Status finish(const CLI::App &app, Arguments &a, Raw &raw, CompileFlags &compile
     c.device = a.train.device.substr(0, a.train.device.find(':'));
   if (Status fine = compileFlags.finish(); !fine)
     return fine;
-  if (!a.train.dumpGradients.empty() && schedule.evaluate)
-    return badInput(
-        "--dump-gradients and --evaluate exclude each other: evaluation uses the memory in "
-        "which the gradients are kept; run them one after the other");
+  if (!a.train.dumpGradients.empty() && (schedule.evaluate || schedule.validation))
+    return badInput(fmt::format("--dump-gradients and {} exclude each other: evaluation uses the "
+                                "memory in which the gradients are kept; run them one after the "
+                                "other",
+                                schedule.evaluate ? "--evaluate" : "--validation"));
   if (app.count("--lr"))
     schedule.learningRate.lr = c.optimizer.lr;
   a.compileFlag = compileFlags.firstGiven();
@@ -323,6 +491,7 @@ ParsedArguments parseArguments(int argc, char **argv) {
   app.set_version_flag("--version", "gc-run " GC_VERSION);
   app.footer(examples);
   addDataFlags(app, a, raw);
+  addValidationFlags(app, a, raw);
   CompileFlags compileFlags(a.compile);
   compileFlags.add(app);
   addLearningRateFlags(app, a);
@@ -333,7 +502,7 @@ ParsedArguments parseArguments(int argc, char **argv) {
          "differ")
       ->group("Memory");
   addDeviceFlags(app, a);
-  addFileFlags(app, a);
+  addFileFlags(app, a, raw);
   addTerminalFlags(app, raw);
   addConfigFlag(app);
   for (const char *flag : {"--calibrate", "--selftest", "--selftest-quick", "--selftest-sections",

@@ -20,7 +20,7 @@ static void printAsked(const PlanFile &asked, const PlanFile &reference,
                        const TrainOptions &options) {
   TrainingReport facts;
   fillPlanFacts(facts, asked.get());
-  print("model", fmt::format("{}, {} parameters", facts.model, countText(facts.parameters)));
+  print("model", fmt::format("{}, {}", facts.model, parametersText(facts)));
   std::string batch = fmt::format("batch {}", facts.batch);
   if (facts.microBatches > 1)
     batch += fmt::format(" in {} micro-batches", facts.microBatches);

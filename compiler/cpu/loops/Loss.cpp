@@ -31,10 +31,12 @@ Expr sumInOrder(KernelBuilder &k, Value array, int64_t size) {
 
 } // namespace
 
-// loss = mean over samples of (logsumexp(logits) - logits[label])
+// loss = mean over samples of (logsumexp(logits) - logits[label]); with smoothing e, of
+// (1 - e) (logsumexp(logits) - logits[label]) + e (logsumexp(logits) - mean(logits)).
 LogicalResult emitCrossEntropy(CrossEntropyOp op, OpKernels &kernels) {
   auto shape = cast<RankedTensorType>(op.getLogits().getType()).getShape();
   int64_t rows = shape[0], classes = shape[1];
+  double smoothing = op.getLabelSmoothing().convertToFloat();
   kernels.add(
       "rows", {kernels.operand(0), kernels.operand(1), kernels.result(1), kernels.scratch({rows})},
       rows, grainOf(4 * classes),
@@ -51,6 +53,13 @@ LogicalResult emitCrossEntropy(CrossEntropyOp op, OpKernels &kernels) {
           k.store(logsumexp, buffers[2], {row});
           Expr label = k.load(buffers[1], {row});
           Expr loss = logsumexp - k.load(buffers[0], {row, classOf(k, label, classes)});
+          if (smoothing != 0) {
+            Expr total = k.sumColumns(classes, [&](const Columns &columns) {
+              return k.load(buffers[0], {row}, columns);
+            });
+            Expr average = total * (1 / double(classes));
+            loss = loss * (1 - smoothing) + (logsumexp - average) * smoothing;
+          }
           k.store(k.select(isSample(k, label, classes), loss, k.f32(0)), buffers[3], {row});
         });
       });
@@ -64,10 +73,12 @@ LogicalResult emitCrossEntropy(CrossEntropyOp op, OpKernels &kernels) {
   return success();
 }
 
-// dlogits = dloss / samples * (exp(logits - logsumexp) - onehot(label)), 0 for padding.
+// dlogits = dloss / samples * (exp(logits - logsumexp) - (1 - e) onehot(label) - e / classes), 0
+// for padding.
 LogicalResult emitCrossEntropyGrad(CrossEntropyGradOp op, OpKernels &kernels) {
   auto shape = cast<RankedTensorType>(op.getLogits().getType()).getShape();
   int64_t rows = shape[0], classes = shape[1];
+  double smoothing = op.getLabelSmoothing().convertToFloat();
   kernels.add("",
               {kernels.operand(0), kernels.operand(1), kernels.operand(2), kernels.operand(3),
                kernels.result(0)},
@@ -81,11 +92,14 @@ LogicalResult emitCrossEntropyGrad(CrossEntropyGradOp op, OpKernels &kernels) {
                   Expr shift = k.splat(k.load(buffers[2], {row}));
                   k.forColumns(classes, [&](const Columns &columns) {
                     Expr probability = k.exp(k.load(buffers[0], {row}, columns) - shift);
+                    if (smoothing != 0)
+                      probability = probability - smoothing / double(classes);
                     k.store(factor * probability, buffers[4], {row}, columns);
                   });
                   k.when(counts, [&] {
                     Expr at = classOf(k, label, classes);
-                    k.store(k.load(buffers[4], {row, at}) - scale, buffers[4], {row, at});
+                    Expr target = smoothing != 0 ? scale * (1 - smoothing) : scale;
+                    k.store(k.load(buffers[4], {row, at}) - target, buffers[4], {row, at});
                   });
                 });
               });

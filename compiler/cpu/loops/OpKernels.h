@@ -77,6 +77,7 @@ mlir::LogicalResult emitRunningStats(RunningStatsOp op, OpKernels &kernels);
 mlir::LogicalResult emitAdvance(AdvanceOp op, OpKernels &kernels);
 mlir::LogicalResult emitCoefficients(CoefficientsOp op, OpKernels &kernels);
 mlir::LogicalResult emitSquareSum(SquareSumOp op, OpKernels &kernels);
+mlir::LogicalResult emitLambRatio(LambRatioOp op, OpKernels &kernels);
 mlir::LogicalResult emitGradientSeed(GradientSeedOp op, OpKernels &kernels);
 mlir::LogicalResult emitDropout(DropoutOp op, OpKernels &kernels);
 mlir::LogicalResult emitBatchStats(BatchStatsOp op, OpKernels &kernels);

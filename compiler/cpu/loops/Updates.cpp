@@ -104,6 +104,66 @@ LogicalResult emitSquareSum(SquareSumOp op, OpKernels &kernels) {
   return success();
 }
 
+// Chunks as in a sum of squares.
+LogicalResult emitLambRatio(LambRatioOp op, OpKernels &kernels) {
+  constexpr int64_t chunk = 4096;
+  int64_t elements = elementCount(op.getGradient().getType());
+  int64_t whole = elements / chunk, rest = elements % chunk;
+  SmallVector<BufferUse> uses{kernels.operand(1)};
+  for (unsigned i : {0, 2, 3, 4})
+    uses.push_back(kernels.operand(i, {elements}));
+  // The sums of the squares of p and of u over `size` elements.
+  auto squares = [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr first, int64_t size) {
+    SmallVector<Value> coefficients;
+    for (int64_t i = 0; i < kCoefficients; ++i)
+      coefficients.push_back(k.splat(k.load(buffers[0], {k.index(i)})));
+    return k.reduceColumns(size, 2, /*isMaximum=*/false, [&](const Columns &columns) {
+      SmallVector<Value> tensors, results;
+      for (Value buffer : buffers.slice(1, 4))
+        tensors.push_back(k.load(buffer, {}, {first + columns.first, columns.count, columns.mask}));
+      op.emitSquares(k.builder, k.location, tensors, coefficients, results);
+      return SmallVector<Expr>{k.keep(k.wrap(results[0]), columns),
+                               k.keep(k.wrap(results[1]), columns)};
+    });
+  };
+  if (whole > 0) {
+    SmallVector<BufferUse> chunks(uses);
+    chunks.push_back(kernels.scratch({2, whole}));
+    kernels.add("chunks", chunks, whole, grainOf(4 * chunk),
+                [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
+                  k.loop(begin, end, [&](Expr i) {
+                    for (auto [sum, total] : llvm::enumerate(squares(k, buffers, i * chunk, chunk)))
+                      k.store(total, buffers[5], {k.index(int64_t(sum)), i});
+                  });
+                });
+  }
+  if (rest == 0)
+    uses.clear();
+  uses.push_back(kernels.result(0));
+  if (whole > 0)
+    uses.push_back(kernels.scratch({2, whole}));
+  kernels.add(
+      "ratio", uses, 1, 1, [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
+        k.loop(begin, end, [&](Expr) {
+          SmallVector<Expr> sums{k.f64(0), k.f64(0)};
+          if (rest > 0)
+            sums = llvm::map_to_vector(squares(k, buffers, k.index(whole * chunk), rest),
+                                       [&](Expr sum) { return k.toDouble(sum); });
+          if (whole > 0)
+            sums = k.loop(k.index(0), k.index(whole), 1, sums, [&](Expr i, ArrayRef<Expr> carried) {
+              SmallVector<Expr> next;
+              for (int64_t sum : {0, 1})
+                next.push_back(carried[sum] +
+                               k.toDouble(k.load(buffers.back(), {k.index(sum), i})));
+              return next;
+            });
+          Value result = buffers[rest > 0 ? 5 : 0];
+          k.store(lambRatio(k, sums[0], sums[1]), result, {k.index(0)});
+        });
+      });
+  return success();
+}
+
 LogicalResult emitGradientSeed(GradientSeedOp op, OpKernels &kernels) {
   double scale = op.getScale().convertToFloat();
   kernels.add("", {kernels.result(0)}, 1, 1,

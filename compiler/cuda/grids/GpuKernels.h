@@ -120,6 +120,7 @@ mlir::LogicalResult emitRunningStats(RunningStatsOp op, GpuKernels &kernels);
 mlir::LogicalResult emitAdvance(AdvanceOp op, GpuKernels &kernels);
 mlir::LogicalResult emitCoefficients(CoefficientsOp op, GpuKernels &kernels);
 mlir::LogicalResult emitSquareSum(SquareSumOp op, GpuKernels &kernels);
+mlir::LogicalResult emitLambRatio(LambRatioOp op, GpuKernels &kernels);
 mlir::LogicalResult emitGradientSeed(GradientSeedOp op, GpuKernels &kernels);
 mlir::LogicalResult emitDropout(DropoutOp op, GpuKernels &kernels);
 mlir::LogicalResult emitBatchStats(BatchStatsOp op, GpuKernels &kernels);

@@ -39,10 +39,12 @@ Expr atLeastOne(GpuBuilder &k, Expr count) { return k.larger(count, k.f32(1)); }
 
 } // namespace
 
-// loss = mean over samples of (logsumexp(logits) - logits[label])
+// loss = mean over samples of (logsumexp(logits) - logits[label]); with smoothing e, of
+// (1 - e) (logsumexp(logits) - logits[label]) + e (logsumexp(logits) - mean(logits)).
 LogicalResult emitCrossEntropy(CrossEntropyOp op, GpuKernels &kernels) {
   auto shape = cast<RankedTensorType>(op.getLogits().getType()).getShape();
   int64_t rows = shape[0], classes = shape[1];
+  double smoothing = op.getLabelSmoothing().convertToFloat();
   RowLayout layout(rows, classes);
   BufferUse losses = kernels.scratch({rows});
   kernels.add("rows", {kernels.operand(0), kernels.operand(1), kernels.result(1), losses},
@@ -51,11 +53,16 @@ LogicalResult emitCrossEntropy(CrossEntropyOp op, GpuKernels &kernels) {
                 RowValues x = t.keep(t.rowOf(buffers[0]));
                 Expr largest = t.maximum(x);
                 Expr sum = t.sum(t.map([&](Expr x) { return k.exp(x - largest); }, x));
+                Expr average = largest; // used with smoothing alone
+                if (smoothing != 0)
+                  average = t.sum(x) * (1 / double(classes));
                 t.once([&] {
                   Expr logsumexp = largest + k.log(sum);
                   k.store(logsumexp, buffers[2], {t.row});
                   Expr label = k.load(buffers[1], {t.row});
                   Expr loss = logsumexp - k.load(buffers[0], {t.row, classOf(k, label, classes)});
+                  if (smoothing != 0)
+                    loss = loss * (1 - smoothing) + (logsumexp - average) * smoothing;
                   k.store(k.select(isSample(k, label, classes), loss, k.f32(0)), buffers[3],
                           {t.row});
                 });
@@ -72,7 +79,8 @@ LogicalResult emitCrossEntropy(CrossEntropyOp op, GpuKernels &kernels) {
   return success();
 }
 
-// dlogits = dloss / samples * (exp(logits - logsumexp) - onehot(label)), 0 for padding.
+// dlogits = dloss / samples * (exp(logits - logsumexp) - (1 - e) onehot(label) - e / classes), 0
+// for padding.
 LogicalResult emitCrossEntropyGrad(CrossEntropyGradOp op, GpuKernels &kernels) {
   auto shape = cast<RankedTensorType>(op.getLogits().getType()).getShape();
   int64_t rows = shape[0], classes = shape[1];
@@ -87,6 +95,7 @@ LogicalResult emitCrossEntropyGrad(CrossEntropyGradOp op, GpuKernels &kernels) {
         k.store(share, buffers[2], {k.index(0)});
       });
 
+  double smoothing = op.getLabelSmoothing().convertToFloat();
   int64_t width = vectorWidth({classes}), items = rows * classes / width;
   kernels.add(
       "", {kernels.operand(0), kernels.operand(1), kernels.operand(2), scale, kernels.result(0)},
@@ -99,9 +108,13 @@ LogicalResult emitCrossEntropyGrad(CrossEntropyGradOp op, GpuKernels &kernels) {
           Expr factor = k.select(counts, scale, k.f32(0)), target = classOf(k, label, classes);
           Elements gradients;
           for (auto [i, x] : llvm::enumerate(k.loadElements(buffers[0], {row, column}, width))) {
-            Expr gradient = factor * k.exp(x - shift);
+            Expr probability = k.exp(x - shift);
+            if (smoothing != 0)
+              probability = probability - smoothing / double(classes);
+            Expr gradient = factor * probability;
             Expr isTarget = counts & (column + i == target);
-            gradients.push_back(k.select(isTarget, gradient - scale, gradient));
+            Expr share = smoothing != 0 ? scale * (1 - smoothing) : scale;
+            gradients.push_back(k.select(isTarget, gradient - share, gradient));
           }
           k.storeElements(gradients, buffers[4], {row, column});
         });

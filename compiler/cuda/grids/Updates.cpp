@@ -171,6 +171,44 @@ LogicalResult emitSquareSum(SquareSumOp op, GpuKernels &kernels) {
   return success();
 }
 
+LogicalResult emitLambRatio(LambRatioOp op, GpuKernels &kernels) {
+  int64_t elements = elementCount(op.getGradient().getType());
+  ColumnBlocks blocks = ColumnBlocks::inChunks(1, elements, 1);
+  int64_t chunks = blocks.chunks.count;
+  BufferUse partials = kernels.scratch({2, chunks});
+  SmallVector<BufferUse> uses{kernels.operand(1)};
+  for (unsigned i : {0, 2, 3, 4})
+    uses.push_back(kernels.operand(i, {elements}));
+  uses.push_back(partials);
+  addColumnReduction(
+      kernels, "chunks", uses, blocks, {.count = 2},
+      [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &, Expr i) {
+        SmallVector<Value> coefficients, tensors, results;
+        for (int64_t j = 0; j < kCoefficients; ++j)
+          coefficients.push_back(k.load(buffers[0], {k.index(j)}));
+        for (Value buffer : buffers.slice(1, 4))
+          tensors.push_back(k.load(buffer, {i}));
+        op.emitSquares(k.builder, k.location, tensors, coefficients, results);
+        return SmallVector<Expr>{k.wrap(results[0]), k.wrap(results[1])};
+      },
+      [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at, ArrayRef<Expr> totals) {
+        for (int64_t sum : {0, 1})
+          k.store(totals[sum], buffers.back(), {k.index(sum), at.chunk});
+      });
+  addColumnReduction(
+      kernels, "ratio", {partials, kernels.result(0)}, ColumnBlocks::whole(1, chunks, 1),
+      {.count = 2},
+      [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &, Expr i) {
+        return SmallVector<Expr>{k.load(buffers[0], {k.index(0), i}),
+                                 k.load(buffers[0], {k.index(1), i})};
+      },
+      [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &, ArrayRef<Expr> totals) {
+        k.store(lambRatio(k, k.toDouble(totals[0]), k.toDouble(totals[1])), buffers[1],
+                {k.index(0)});
+      });
+  return success();
+}
+
 LogicalResult emitGradientSeed(GradientSeedOp op, GpuKernels &kernels) {
   double scale = op.getScale().convertToFloat();
   kernels.add("", {kernels.result(0)}, one, one, [&](GpuBuilder &k, ArrayRef<Value> buffers) {

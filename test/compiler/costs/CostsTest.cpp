@@ -422,6 +422,21 @@ TEST_F(Costs, TimesOfEarlierRunsWinOverRates) {
   EXPECT_EQ(ratesFrom(compileModel(text, "convnet", measured)), "built-in");
 }
 
+// With momentum an update reads and writes the velocity, too.
+TEST_F(Costs, AnUpdateOfMoreVariablesIsOtherWork) {
+  CompileOptions momentum = options();
+  momentum.optimizer.momentum = 0.9;
+  auto plain = opSecondsOf(planOf(compileModel(text, "convnet", options())), 1);
+  auto moving = opSecondsOf(planOf(compileModel(text, "convnet", momentum)), 1);
+  int updates = 0;
+  for (const auto &[work, seconds] : moving)
+    if (work.starts_with("sgd ")) {
+      ++updates;
+      EXPECT_FALSE(plain.contains(work)) << work;
+    }
+  EXPECT_GT(updates, 0);
+}
+
 TEST_F(Costs, AnOpWithoutATimeIsCorrectedLikeOthers) {
   CompileResult plain = compileModel(text, "convnet", options());
   CompileOptions measured = options();

@@ -182,6 +182,21 @@ TEST(FusibleTest, NormalizeAddReluInOneGroup) {
   }
 }
 
+TEST(FusibleTest, NormalizeGrad) {
+  for (Size size : sizes) {
+    std::vector<int64_t> full{size.rows, size.channels}, channel{size.channels};
+    Tensor dy = Tensor::random(full, 1), rstd = Tensor::random(channel, 2, 0.5f, 2);
+    Tensor w = Tensor::random(channel, 3);
+    std::vector<double> expected;
+    for (int64_t i = 0; i < dy.size(); ++i)
+      expected.push_back(double(dy[i]) * rstd[i % size.channels] * w[i % size.channels]);
+    std::vector<Tensor> operands{dy, rstd, w};
+    std::string text = "%r = gc.normalize_grad %0, %1, %2" + signature(operands, {dy.type()});
+    expectClose(run(text, operands).results[0], expected, 1e-6, dy.type());
+    expectClose(run(text, operands, {}, {0, -1, -1}).results[0], expected, 1e-6, dy.type());
+  }
+}
+
 TEST(FusibleTest, SumsOverRows) {
   for (Size size : {Size{1, 1}, {7, 3}, {8192, 5}, {100003, 8}, {513, 64}, {40, 2048}, {3, 4999}}) {
     std::vector<int64_t> full{size.rows, size.channels};

@@ -56,6 +56,45 @@ TEST(LossTest, CrossEntropy) {
     }
 }
 
+/// What a smoothing of `e` gives to a class that is the label of its sample, or another.
+double target(double e, int64_t classes, bool isLabel) {
+  return (isLabel ? 1 - e : 0) + e / double(classes);
+}
+
+TEST(LossTest, SmoothedCrossEntropyAndGrad) {
+  const float e = 0.1875f;
+  const std::string attribute = " {label_smoothing = 0.1875 : f32}";
+  for (bool padded : {false, true})
+    for (auto [rows, classes] :
+         {std::pair<int64_t, int64_t>{1, 1}, {5, 10}, {17, 1000}, {3, 33}, {300, 4}, {2, 8209}}) {
+      Batch batch = makeBatch(rows, classes, padded);
+      const int32_t *labels = batch.labels.data<int32_t>();
+      double loss = 0;
+      std::vector<float> lse(batch.logsumexp.begin(), batch.logsumexp.end());
+      std::vector<double> gradient;
+      for (int64_t i = 0; i < batch.logits.size(); ++i) {
+        int32_t label = labels[i / classes];
+        double share = label < 0 ? 0 : target(e, classes, label == i % classes);
+        loss += share * (batch.logsumexp[i / classes] - batch.logits[i]);
+        double p = std::exp(batch.logits[i] - double(lse[i / classes]));
+        gradient.push_back(label < 0 ? 0 : 0.5 / batch.samples * (p - share));
+      }
+      Outcome forward =
+          run("%r:2 = gc.cross_entropy %0, %1" + attribute +
+                  signature({batch.logits, batch.labels}, {"tensor<f32>", typeOf({rows})}),
+              {batch.logits, batch.labels});
+      expectClose(forward.results[0], {loss / std::max(batch.samples, 1.0)}, 1e-6);
+      expectClose(forward.results[1], batch.logsumexp, 1e-6);
+      std::vector<Tensor> operands{batch.logits, batch.labels, Tensor::of({rows}, lse),
+                                   Tensor::of({}, {0.5f})};
+      std::string text = "%r = gc.cross_entropy_grad %0, %1, %2, %3" + attribute +
+                         signature(operands, {batch.logits.type()});
+      Outcome apart = run(text, operands), inPlace = run(text, operands, {}, {0});
+      expectClose(apart.results[0], gradient, 1e-6);
+      EXPECT_EQ(apart.results[0].bytes, inPlace.results[0].bytes);
+    }
+}
+
 TEST(LossTest, CrossEntropyOfPaddingAloneIsZero) {
   Tensor logits = Tensor::random({2, 4}, 1), labels = Tensor::ofInt32({2}, {-1, -5});
   Outcome outcome = run("%r:2 = gc.cross_entropy %0, %1" +

@@ -53,6 +53,12 @@ std::unique_ptr<gc::plan::UpdateT> update(uint32_t parameter, uint32_t gradient)
   return result;
 }
 
+std::unique_ptr<gc::plan::OutputT> output(uint32_t buffer) {
+  auto result = std::make_unique<gc::plan::OutputT>();
+  result->name = "logits", result->buffer = buffer;
+  return result;
+}
+
 const Hostile kHostile[] = {
     {"items", [](auto &p) { command(p, 2).operation.AsDispatch()->items = uint64_t(1) << 40; },
      "1099511627776 items, the kernel was generated for 4"},
@@ -99,6 +105,10 @@ const Hostile kHostile[] = {
     {"metricTwice",
      [](auto &p) { p.metrics.push_back(std::make_unique<gc::plan::MetricT>(*p.metrics[0])); },
      "metric 'loss' is there twice"},
+    {"outputOfNothing", [](auto &p) { p.outputs.push_back(output(99)); },
+     "output 'logits' names buffer 99"},
+    {"outputOfTraining", [](auto &p) { p.outputs.push_back(output(0)); },
+     "is not a row for each sample of a micro-batch that is evaluated"},
     {"reduction", [](auto &p) { p.metrics[0]->reduction = static_cast<gc::plan::Reduction>(9); },
      "reduced in an unknown way"},
     {"dtype", [](auto &p) { p.buffers[3]->dtype = static_cast<gc::plan::DType>(99); },
@@ -150,7 +160,7 @@ TEST(HostilePlan, SaysWhatIsWrongWithAFile) {
   };
   std::vector<std::byte> other = file;
   other[8] = std::byte(99);
-  expect(other, "has version 99, this runtime reads version 4; compile it again");
+  expect(other, "has version 99, this runtime reads version 5; compile it again");
   expect(std::span(file).subspan(kPlanHeaderBytes), "has version 2 or older"); // as it was then
   expect(std::span(file).first(0), "is not a plan: it is empty");
   expect(std::span(file).first(20), "is truncated: it has 20 bytes, its header 24");

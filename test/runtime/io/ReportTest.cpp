@@ -59,13 +59,39 @@ TEST(Report, HasThePromisedKeys) {
   EXPECT_EQ(out["version"], "1.2");
   EXPECT_EQ(out["configuration"]["lr"], 0.5);
   EXPECT_TRUE(json::parse(reportJson({}))["configuration"].is_null()) << "not known";
-  for (const char *key : {"model",           "device",        "threads",      "batch",
-                          "micro_batches",   "parameters",    "steps",        "loss",
-                          "accuracy",        "test_accuracy", "step_seconds", "samples_per_second",
-                          "compile_seconds", "memory",        "remat",        "split",
-                          "verify",          "prediction",    "epochs",       "version",
-                          "command_line",    "host",          "cpu",          "configuration",
-                          "learning_rate",   "schedule"})
+  for (const char *key : {"model",
+                          "device",
+                          "threads",
+                          "batch",
+                          "micro_batches",
+                          "parameters",
+                          "steps",
+                          "loss",
+                          "accuracy",
+                          "test_accuracy",
+                          "step_seconds",
+                          "samples_per_second",
+                          "compile_seconds",
+                          "memory",
+                          "remat",
+                          "split",
+                          "verify",
+                          "prediction",
+                          "epochs",
+                          "version",
+                          "command_line",
+                          "host",
+                          "cpu",
+                          "configuration",
+                          "learning_rate",
+                          "schedule",
+                          "validation",
+                          "best",
+                          "early_stop",
+                          "classification",
+                          "checkpoint",
+                          "load_partial",
+                          "trainable_parameters"})
     EXPECT_TRUE(out.contains(key)) << key;
   for (const char *key :
        {"predicted_peak_bytes", "measured_peak_bytes", "lower_bound_bytes", "weights_bytes",
@@ -77,6 +103,17 @@ TEST(Report, HasThePromisedKeys) {
        {"policy", "budget_bytes", "retained", "recomputed", "recompute_seconds_predicted",
         "recompute_fraction", "time_lower_bound", "gap"})
     EXPECT_TRUE(out["remat"].contains(key)) << key;
+  EXPECT_TRUE(out["best"].is_null()) << "nothing was validated";
+  EXPECT_EQ(out["validation"].size(), 0u);
+  EXPECT_TRUE(out["evaluations"][0]["top5"].is_null());
+  report.best = BestReport{"loss:min", 0.5, 2, 20, "run/step-00000020.safetensors"};
+  report.checkpoint = CheckpointReport{"run", {"a", "b"}, {}, 64, 2, 0.5, 0.25};
+  report.testClasses.emplace(3);
+  json more = json::parse(reportJson(report));
+  for (const char *key : {"metric", "value", "epoch", "step", "file"})
+    EXPECT_TRUE(more["best"].contains(key)) << key;
+  EXPECT_EQ(more["checkpoint"]["copy_bytes"], 64);
+  EXPECT_EQ(more["classification"]["test"]["per_class"].size(), 3u);
   EXPECT_EQ(out["split"]["parts"], 1);
   EXPECT_EQ(out["split"]["chains"], "");
   EXPECT_TRUE(out["prediction"]["step_seconds"].is_null()) << "not known is not 0";

@@ -34,6 +34,7 @@ struct SmallPlan {
   HeapAccess access;
   std::vector<flatbuffers::Offset<plan::Buffer>> buffers;
   std::vector<flatbuffers::Offset<plan::Variable>> variables;
+  int average = -1; // of conv.weight
 
   uint32_t buffer(plan::DType dtype, std::vector<int64_t> shape, uint64_t bytes) {
     buffers.push_back(plan::CreateBufferDirect(builder, "b", plan::BufferKind_Parameter, dtype,
@@ -44,10 +45,10 @@ struct SmallPlan {
   void variable(const char *name, uint32_t buffer, plan::VariableRole role,
                 std::vector<int64_t> shape, std::vector<int64_t> split = {},
                 std::vector<int32_t> permutation = {}, plan::InitKind kind = plan::InitKind_Normal,
-                double a = 0, double b = 1, int gradient = -1) {
+                double a = 0, double b = 1, int gradient = -1, int average = -1) {
     auto init = plan::CreateInitializer(builder, kind, a, b);
     variables.push_back(plan::CreateVariableDirect(builder, name, buffer, role, init, &shape,
-                                                   &split, &permutation, gradient));
+                                                   &split, &permutation, gradient, average));
   }
   const plan::Plan &finish() {
     auto target = plan::CreateTargetDirect(builder, "cpu");
@@ -70,7 +71,7 @@ struct SmallPlan {
     uint32_t generator = buffer(plan::DType_I64, {2}, 16);
     uint32_t gradient = buffer(plan::DType_F32, {2, 1, 2, 3}, 48);
     variable("conv.weight", weight, plan::VariableRole_Parameter, {2, 3, 1, 2}, split, permutation,
-             plan::InitKind_Normal, 0, 1, static_cast<int>(gradient));
+             plan::InitKind_Normal, 0, 1, static_cast<int>(gradient), average);
     variable("bn.running_mean", mean, plan::VariableRole_RunningStatistic, {2}, {}, {},
              plan::InitKind_Constant, 0.25);
     variable("conv.weight.momentum", momentum, plan::VariableRole_OptimizerState, {2, 3, 1, 2},
@@ -115,6 +116,48 @@ TEST(VariableStore, LoadsIntoTheInsideLayoutAndBack) {
   ASSERT_TRUE(saved->readFloats(*saved->find("conv.weight"), 0, values, 12).ok());
   for (int i = 0; i < 12; ++i)
     EXPECT_EQ(values[i], i);
+}
+
+TEST(VariableStore, AveragesBeginAsTheWeightsAndAreSavedForThem) {
+  TestDirectory directory;
+  SmallPlan small;
+  small.average = 2;
+  VariableStore store = storeOf(small);
+  ASSERT_TRUE(store.initialize(7).ok());
+  EXPECT_EQ(small.access.values<float>(2), small.access.values<float>(0));
+  EXPECT_NE(small.access.values<float>(2)[0], 0);
+  std::string path =
+      directory.write("in", safetensorsBytes("{" + weightAndMean + "}", fourteenFloats));
+  ASSERT_TRUE(store.load(path).ok());
+  const std::vector<float> inside{0, 2, 4, 1, 3, 5, 6, 8, 10, 7, 9, 11};
+  EXPECT_EQ(small.access.values<float>(2), inside);
+
+  // Training moves the weights; the average lags behind, and is what is saved.
+  std::memset(small.access.buffers[0].data(), 0, 48);
+  ASSERT_TRUE(store.save(directory.file("out")).ok());
+  EXPECT_EQ(directory.read("out").substr(directory.read("out").size() - 48),
+            directory.read("in").substr(directory.read("in").size() - 56, 48))
+      << "in the layout of files";
+  ASSERT_TRUE(store.saveState(directory.file("state"), {}).ok());
+  std::memset(small.access.buffers[2].data(), 0, 48);
+  ASSERT_TRUE(store.loadState(directory.file("state")).ok());
+  EXPECT_EQ(small.access.values<float>(0), std::vector<float>(12, 0)) << "a checkpoint has both";
+  EXPECT_EQ(small.access.values<float>(2), inside);
+}
+
+TEST(VariableStore, LearningRatesAreNoState) {
+  TestDirectory directory;
+  SmallPlan small;
+  small.variable("learning_rate", small.buffer(plan::DType_F32, {4}, 16),
+                 plan::VariableRole_Schedule, {4}, {}, {}, plan::InitKind_Constant, 0.5);
+  auto store = VariableStore::create(small.finish(), small.access);
+  ASSERT_TRUE(store.ok()) << store.error().message;
+  ASSERT_TRUE(store->initialize(0).ok());
+  EXPECT_EQ(small.access.values<float>(0), std::vector<float>(4, 0.5));
+  ASSERT_TRUE(store->saveState(directory.file("state"), {}).ok());
+  auto saved = SafetensorsFile::open(directory.file("state"));
+  ASSERT_TRUE(saved.ok());
+  EXPECT_TRUE(saved->tensors().empty());
 }
 
 // Nothing fills them yet; as floats they would end behind their buffers.
@@ -254,7 +297,7 @@ TEST(VariableStore, RefusesContradictoryPlans) {
 
 TEST(Checkpoint, RestoresEverything) {
   TestDirectory directory;
-  std::string path = directory.file("run/first");
+  std::string path = directory.file("checkpoint");
   SmallPlan small;
   VariableStore store = storeOf(small);
   ASSERT_TRUE(store.initialize(3).ok());
@@ -262,7 +305,8 @@ TEST(Checkpoint, RestoresEverything) {
   reinterpret_cast<float *>(small.access.buffers[2].data())[4] = 2.5f;
   auto before = small.access.buffers;
   TrainingSetting setting{40, 4, 6, true, 0xfffffffffffffff0u, "a \"set\"", "sgd lr 1"};
-  Status saved = saveCheckpoint(path, store, {{17, 2, 5, 3}, setting});
+  WatchState watch{"loss:min", 0.1, 12, 1, std::nullopt, 2, 16};
+  Status saved = saveCheckpoint(path, store, {{17, 2, 5, 3}, setting, watch});
   ASSERT_TRUE(saved.ok()) << saved.error().message;
   ASSERT_TRUE(store.initialize(4).ok());
   auto loaded = loadCheckpoint(path, store);
@@ -279,6 +323,13 @@ TEST(Checkpoint, RestoresEverything) {
   EXPECT_EQ(position->epoch, 2u);
   EXPECT_EQ(position->stepInEpoch, 5u);
   EXPECT_EQ(position->seed, 3u);
+  EXPECT_EQ(loaded->watch.metric, "loss:min");
+  EXPECT_EQ(loaded->watch.best, 0.1) << "to the bit";
+  EXPECT_FALSE(loaded->watch.reference);
+  EXPECT_EQ(loaded->watch.bestStep, 12u);
+  EXPECT_EQ(loaded->watch.bestEpoch, 1u);
+  EXPECT_EQ(loaded->watch.waited, 2u);
+  EXPECT_EQ(loaded->watch.validatedStep, 16u);
   for (size_t i = 0; i < 4; ++i) // the gradient is no state
     EXPECT_EQ(small.access.buffers[i], before[i]) << i;
 }
@@ -287,9 +338,7 @@ TEST(Checkpoint, RefusesWhatIsNone) {
   TestDirectory directory;
   SmallPlan small;
   VariableStore store = storeOf(small);
-  EXPECT_BAD_INPUT(loadCheckpoint(directory.path, store), "no checkpoint");
-  ASSERT_TRUE(store.save(directory.file("state.safetensors")).ok());
-  EXPECT_BAD_INPUT(loadCheckpoint(directory.path, store), "use --load");
-  directory.write("f", "");
-  EXPECT_BAD_INPUT(saveCheckpoint(directory.file("f"), store, {}), "cannot create");
+  EXPECT_BAD_INPUT(loadCheckpoint(directory.path, store), "not a regular file");
+  ASSERT_TRUE(store.save(directory.file("weights")).ok());
+  EXPECT_BAD_INPUT(loadCheckpoint(directory.file("weights"), store), "use --load");
 }

@@ -4,7 +4,7 @@ import sys
 
 KEYS = {"a": dict, "b": dict, "identical": bool, "same_model": bool, "settings": list, "difference": dict, "values": dict,
         "alive_at_peak": list, "run_otherwise": list, "notes": list}
-PLAN = {"path", "model", "parameters", "device", "target", "library", "threads", "precision", "batch", "micro_batches", "split",
+PLAN = {"path", "model", "parameters", "trainable_parameters", "device", "target", "library", "threads", "precision", "batch", "micro_batches", "split",
         "input_buffers", "optimizer", "memory", "remat", "prediction", "commands", "kernels", "library_graphs", "keeps_gradients",
         "plan_bytes", "peak_op"}
 SAVED = {"op", "bytes", "kept", "executions", "seconds", "seconds_paid", "at_peak"}

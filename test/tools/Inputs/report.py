@@ -6,11 +6,14 @@ import json
 import sys
 
 SHARED = {"model": str, "device": str, "batch": int, "micro_batches": int, "parameters": int,
+          "trainable_parameters": int,
           "version": str, "command_line": str, "host": str, "cpu": str, "configuration": dict,
           "compile_seconds": float, "memory": dict, "remat": dict, "split": dict, "prediction": dict}
 RUN = {**SHARED, "threads": int, "steps": int, "loss": list, "accuracy": (float, type(None)),
        "test_accuracy": (float, type(None)), "step_seconds": dict, "samples_per_second": float,
-       "verify": dict, "learning_rate": list, "schedule": str}
+       "verify": dict, "learning_rate": list, "schedule": str, "validation": list, "best": (dict, type(None)),
+       "early_stop": (dict, type(None)), "classification": dict, "checkpoint": (dict, type(None)),
+       "load_partial": (dict, type(None))}
 MEMORY = ["predicted_peak_bytes", "lower_bound_bytes", "weights_bytes", "gradients_bytes",
           "optimizer_bytes", "activations_bytes", "workspace_bytes", "input_bytes", "arena_bytes",
           "fragmentation_bytes"]

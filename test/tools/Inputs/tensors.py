@@ -5,9 +5,11 @@
   rename IN OUT OLD NEW
   reshape IN OUT NAME D...  the same bytes in another shape
   retype IN OUT NAME DTYPE  the same bytes as another type
+  shards IN STEM COUNT   in COUNT files STEM-0000N-of-0000M.safetensors with STEM.safetensors.index.json
   batch OUT COUNT LABEL     COUNT random 28 x 28 images of classes 0 to 9, the last one of class LABEL
 """
 import json
+import os
 import random
 import struct
 import sys
@@ -43,7 +45,20 @@ def batch(path, count, last):
                  "label": ("I64", [count], struct.pack(f"<{count}q", *labels))})
 
 
+def shards(source, stem, count):
+    tensors, files = read(source), {}
+    for number in range(count):
+        path = f"{stem}-{number + 1:05}-of-{count:05}.safetensors"
+        part = {name: tensor for i, (name, tensor) in enumerate(tensors.items()) if i % count == number}
+        write(path, part)
+        files.update(dict.fromkeys(part, os.path.basename(path)))
+    with open(stem + ".safetensors.index.json", "w") as file:
+        json.dump({"metadata": {}, "weight_map": files}, file)
+
+
 def main(what, *arguments):
+    if what == "shards":
+        return shards(arguments[0], arguments[1], int(arguments[2]))
     if what == "batch":
         return batch(arguments[0], int(arguments[1]), int(arguments[2]))
     source, target, name, *rest = arguments

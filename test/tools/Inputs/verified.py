@@ -22,6 +22,6 @@ if len(sys.argv) == 3:
     assert 0 <= copies - 4 * run["parameters"] < 64 * verify["compared"], copies
 else:
     steps, parameters, moments, statistics = (int(text) for text in sys.argv[2:])
-    each = 1 + parameters * (2 + moments) + statistics + 1
+    each = 1 + parameters * (2 + moments) + statistics + 2
     assert verify["steps"] == steps == len(run["loss"]), verify
     assert verify["compared"] == steps * each, (verify, each)
