@@ -45,6 +45,10 @@ public:
   Status loadState(const std::string &path);
   Status saveState(const std::string &path, const std::map<std::string, std::string> &notes);
 
+  /// A parameter or running statistic, or the gradient that the plan keeps of it, as its file has it.
+  /// Fails (bad input) where there is none.
+  Result<std::vector<float>> read(const std::string &name, bool gradient) const;
+
   size_t size() const { return variables.size(); }
 
 private:

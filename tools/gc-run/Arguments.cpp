@@ -20,6 +20,7 @@ Examples:
   gc-run mnist.mlir --data=fashion-mnist --epochs=9 --checkpoint=run --resume=run
   gc-run resnet.mlir --data=images:photos --normalize=imagenet --augment=random-resized-crop,flip --shuffle
   gc-run resnet.mlir --budget=600MB --verify
+  gc-run resnet.mlir --load=w.safetensors --reference=check.safetensors
   gc-run resnet.mlir --data=synthetic --steps=9 --profile=costs.json
   gc-run resnet.mlir --data=synthetic --budget=1GB --costs=costs.json
   gc-run resnet.mlir --config=recipe.toml --lr=0.05
@@ -208,6 +209,20 @@ Status checkVerify(const Arguments &a, const Raw &raw) {
   return {};
 }
 
+/// A reference is one step: what tells of data, length and updates is in its file.
+Status checkReference(const CLI::App &app, const Arguments &a) {
+  if (std::string flag = firstGivenOutside(
+          app, {"MODEL", "--reference", "--load", "--device", "--target", "--threads", "--budget",
+                "--remat", "--split", "--costs", "--no-calibrate", "--cuda-library"});
+      !flag.empty())
+    return badInput(fmt::format("{} has no effect with --reference, which runs one step on the "
+                                "batch of its file and keeps nothing",
+                                flag));
+  if (a.train.load.empty())
+    return badInput("--reference needs --load=WEIGHTS, the ones that PyTorch's step began with");
+  return {};
+}
+
 bool isCuda(const std::string &device) { return device.substr(0, device.find(':')) == "cuda"; }
 
 /// What has no effect beside --selftest or --calibrate must not look as if it had.
@@ -242,6 +257,9 @@ Status finish(const CLI::App &app, Arguments &a, Raw &raw, CompileFlags &compile
     return badInput("gc-run needs a model: MODEL.mlir, PLAN or - (see gc-run --help)");
   if (a.verify)
     if (Status fine = checkVerify(a, raw); !fine)
+      return fine;
+  if (!a.reference.empty())
+    if (Status fine = checkReference(app, a); !fine)
       return fine;
   if (raw.quiet && app.count("--progress"))
     return badInput("--quiet and --progress exclude each other: --quiet prints no progress");
@@ -298,6 +316,11 @@ ParsedArguments parseArguments(int argc, char **argv) {
          "and compare loss, gradients and variables bit by bit after each; exit code 1 where they "
          "differ")
       ->group("Memory");
+  app.add_option("--reference", a.reference,
+                 "Instead of training, run one step on the batch of this file of PyTorch's "
+                 "(tools/import/export.py --check) with the weights of --load and compare loss, "
+                 "gradients and updates; exit code 1 where they differ")
+      ->group("Weights (safetensors, PyTorch's names and layouts)");
   addDeviceFlags(app, a);
   addFileFlags(app, a);
   addTerminalFlags(app, raw);

@@ -1,0 +1,91 @@
+#include "tools/gc-import/Converters.h"
+
+using namespace mlir;
+
+namespace gc::importer {
+
+const Tensor *Call::optional(llvm::StringRef argument) const {
+  const Argument *found = node.find(argument);
+  if (!found || found->tensors.empty())
+    return nullptr;
+  auto known = tensors.find(found->tensors.front());
+  return known == tensors.end() ? nullptr : &known->second;
+}
+
+const Tensor &Call::tensor(llvm::StringRef argument) const {
+  static const Tensor none;
+  const Tensor *found = optional(argument);
+  return found ? *found : none;
+}
+
+std::vector<Tensor> Call::list(llvm::StringRef argument) const {
+  std::vector<Tensor> result;
+  if (const Argument *found = node.find(argument))
+    for (const std::string &name : found->tensors)
+      if (auto known = tensors.find(name); known != tensors.end())
+        result.push_back(known->second);
+  return result;
+}
+
+double Call::number(llvm::StringRef argument, double usual) const {
+  const Argument *found = node.find(argument);
+  return found && found->kind == Argument::Kind::Number ? found->numbers[0] : usual;
+}
+
+int64_t Call::integer(llvm::StringRef argument, int64_t usual) const {
+  double value = number(argument, static_cast<double>(usual));
+  return std::abs(value) < 9e15 ? static_cast<int64_t>(value) : usual;
+}
+
+Shape Call::integers(llvm::StringRef argument, const Shape &usual, size_t count) const {
+  const Argument *found = node.find(argument);
+  if (!found || found->numbers.empty())
+    return usual;
+  Shape result;
+  for (double each : found->numbers)
+    result.push_back(std::abs(each) < 9e15 ? static_cast<int64_t>(each) : 0);
+  if (result.size() == 1 && count > 1)
+    result.assign(count, result[0]);
+  return result;
+}
+
+bool Call::has(llvm::StringRef argument) const {
+  const Argument *found = node.find(argument);
+  return found && found->kind != Argument::Kind::None;
+}
+
+std::string Call::text(llvm::StringRef argument, llvm::StringRef usual) const {
+  const Argument *found = node.find(argument);
+  return found && found->kind == Argument::Kind::Text ? found->text : usual.str();
+}
+
+size_t Call::dim(llvm::StringRef argument, int64_t usual, const Tensor &x) const {
+  int64_t dim = integer(argument, usual), rank = static_cast<int64_t>(x.rank());
+  dim = dim < 0 ? dim + rank : dim;
+  return static_cast<size_t>(std::clamp<int64_t>(dim, 0, std::max<int64_t>(rank - 1, 0)));
+}
+
+const TensorMeta *Call::output(size_t index) const {
+  return index < node.outputs.size() ? program.find(node.outputs[index]) : nullptr;
+}
+
+const ConverterTable &converters() {
+  static const ConverterTable table = [] {
+    ConverterTable all;
+    addConvolutions(all);
+    addElementwise(all);
+    addActivations(all);
+    addNorms(all);
+    addPools(all);
+    addProducts(all);
+    addAttention(all);
+    addReductions(all);
+    addRandom(all);
+    addShapes(all);
+    addLosses(all);
+    return all;
+  }();
+  return table;
+}
+
+} // namespace gc::importer
