@@ -49,7 +49,8 @@ Result<ReferenceReport> compareWithReference(const PlanFile &plan, const TrainOp
 
 /// The first tensor that is further off than rounding explains; null where all agree. The median
 /// may be five times PyTorch's own error, no tensor may be off by more than 2 %, and a tenth of
-/// them by more than 0.1 %: the thresholds of tools/compare/gradients.py.
+/// them by more than 0.1 %, the thresholds of tools/compare/gradients.py; where PyTorch's own error
+/// of a tensor is larger, it may be five times that.
 const ComparedTensor *firstOff(const ReferenceReport &report);
 /// A table of kinds, and the verdict.
 std::string referenceText(const ReferenceReport &report);

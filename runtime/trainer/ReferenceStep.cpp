@@ -22,7 +22,7 @@ std::string kindPrefix(ComparedKind kind) {
   return kind == ComparedKind::Gradient ? "gradient." : "updated.";
 }
 
-double norm(const std::vector<float> &values) {
+double norm(const std::vector<double> &values) {
   double squares = 0;
   for (double value : values)
     squares += value * value;
@@ -183,13 +183,16 @@ private:
     return findTypical();
   }
 
-  Result<std::vector<float>> truthOf(const std::string &tensor) {
+  Result<std::vector<double>> truthOf(const std::string &tensor) {
     const SafetensorsEntry *entry = file.find(tensor);
     if (!entry)
       return badInput(
           fmt::format("'{}' has no tensor '{}', which the model has", file.path(), tensor));
-    std::vector<float> values(entry->elements());
-    if (Status done = file.readFloats(*entry, 0, values.data(), values.size()); !done)
+    if (entry->dtype != "F64")
+      return badInput(
+          fmt::format("'{}' has '{}' in {}, expected F64", file.path(), tensor, entry->dtype));
+    std::vector<double> values(entry->elements());
+    if (Status done = file.read(*entry, 0, values.data(), values.size() * sizeof(double)); !done)
       return done.error();
     return values;
   }
@@ -200,7 +203,7 @@ private:
     for (const ComparedTensor &tensor : report.tensors) {
       if (tensor.kind != ComparedKind::Gradient)
         continue;
-      Result<std::vector<float>> truth = truthOf("gradient." + tensor.name);
+      Result<std::vector<double>> truth = truthOf("gradient." + tensor.name);
       if (!truth)
         return truth.error();
       double size = norm(*truth) / std::sqrt(static_cast<double>(truth->size()));
@@ -215,7 +218,7 @@ private:
   }
 
   /// What an error of a tensor is relative to.
-  double scaleOf(const ComparedTensor &tensor, const std::vector<float> &truth) const {
+  double scaleOf(const ComparedTensor &tensor, const std::vector<double> &truth) const {
     double root = std::sqrt(static_cast<double>(truth.size()));
     if (tensor.kind == ComparedKind::Statistic)
       return std::max(norm(truth), 1e-30);
@@ -230,7 +233,8 @@ private:
     return store.read(tensor.name, tensor.kind == ComparedKind::Gradient);
   }
 
-  static double distance(const std::vector<float> &a, const std::vector<float> &b) {
+  template <typename T>
+  static double distance(const std::vector<float> &a, const std::vector<T> &b) {
     double squares = 0;
     for (size_t i = 0; i < a.size(); ++i)
       squares += std::pow(static_cast<double>(a[i]) - static_cast<double>(b[i]), 2);
@@ -243,7 +247,8 @@ private:
       tensor.error = std::abs(report.loss - report.truth) / std::max(std::abs(report.truth), 1e-30);
     } else {
       name = kindPrefix(tensor.kind) + tensor.name;
-      Result<std::vector<float>> truth = truthOf(name), value = ours(tensor);
+      Result<std::vector<double>> truth = truthOf(name);
+      Result<std::vector<float>> value = ours(tensor);
       if (!truth || !value)
         return !truth ? truth.error() : value.error();
       if (truth->size() != value->size())
@@ -271,7 +276,8 @@ private:
         continue;
       }
       std::string name = kindPrefix(tensor.kind) + tensor.name;
-      Result<std::vector<float>> truth = truthOf(name), value = ours(tensor);
+      Result<std::vector<double>> truth = truthOf(name);
+      Result<std::vector<float>> value = ours(tensor);
       if (!truth || !value)
         return !truth ? truth.error() : value.error();
       tensor.response =
