@@ -123,6 +123,7 @@ private:
                                                                         : plan::BufferKind_State;
     case StateRole::RunningStatistic:
     case StateRole::Generator:
+    case StateRole::Constant:
       return plan::BufferKind_State;
     }
     llvm_unreachable("all roles are handled");
@@ -132,6 +133,10 @@ private:
     auto result = std::make_unique<plan::InitializerT>();
     result->kind = static_cast<plan::InitKind>(init.getKind());
     ArrayRef<double> values = init.getValues();
+    if (init.getKind() == InitKind::Values) {
+      result->values = values.vec();
+      return result;
+    }
     double *fields[] = {&result->a, &result->b, &result->c, &result->d};
     for (auto [field, value] : llvm::zip(fields, values))
       *field = value;
@@ -166,7 +171,8 @@ private:
       } else if (auto state = dyn_cast<StateOp>(op)) {
         static constexpr plan::VariableRole roles[] = {
             plan::VariableRole_RunningStatistic, plan::VariableRole_OptimizerState,
-            plan::VariableRole_Accumulator, plan::VariableRole_Generator};
+            plan::VariableRole_Accumulator, plan::VariableRole_Generator,
+            plan::VariableRole_Constant};
         add(state.getSymName(), state.getType(), state.getInit(),
             roles[static_cast<size_t>(state.getRole())]);
       }

@@ -40,8 +40,10 @@ void registerGcDialects(DialectRegistry &registry) {
 LogicalResult InitAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, InitKind kind,
                                DenseF64ArrayAttr values) {
   static constexpr size_t expected[] = {1, 2, 2, 4};
-  size_t want = expected[static_cast<size_t>(kind)];
-  if (static_cast<size_t>(values.size()) != want)
+  // The number of `values` is the variable's to check.
+  size_t given = static_cast<size_t>(values.size());
+  size_t want = kind == InitKind::Values ? given : expected[static_cast<size_t>(kind)];
+  if (given != want)
     return emitError() << "initializer '" << stringifyInitKind(kind) << "' takes " << want
                        << " values, got " << values.size();
   ArrayRef<double> v = values;

@@ -18,19 +18,29 @@ class Gc_ProductOp<string mnemonic, list<Trait> traits = []>
                                        EpilogueOpInterface],
                                       traits)>;
 
+// Of a convolution and its gradients.
+def Gc_Dilation : DefaultValuedAttr<DenseI64ArrayAttr, "{1, 1}">;
+def Gc_Groups : DefaultValuedAttr<I64Attr, "1">;
+
 def Gc_Conv2dOp : Gc_ProductOp<"conv2d"> {
   let summary = "2-D convolution, NHWC by OHWI";
   let description = [{
     `output = activation(input * filter + bias + residual)`, cross-correlation as in PyTorch.
-    `padding` is the same at both ends of a dimension.
+    `padding` is the same at both ends of a dimension; neighbours under the filter are `dilation`
+    pixels apart. With `groups` > 1 input and output channels are cut into so many runs, run g of the
+    output sees run g of the input, and the filter has the channels of one run: [out, kernel, kernel,
+    in / groups]. With as many groups as input channels it is depthwise.
 
     ```mlir
     %y = gc.conv2d %x, %w bias %b {strides = array<i64: 2, 2>, padding = array<i64: 3, 3>}
         : (tensor<8x224x224x3xf32>, tensor<64x7x7x3xf32>, tensor<64xf32>) -> tensor<8x112x112x64xf32>
+    %z = gc.conv2d %y, %d {strides = array<i64: 1, 1>, padding = array<i64: 2, 2>, dilation = array<i64: 2, 2>, groups = 64 : i64}
+        : (tensor<8x112x112x64xf32>, tensor<64x3x3x1xf32>) -> tensor<8x112x112x64xf32>
     ```
   }];
   let arguments = (ins Gc_Image:$input, Gc_Image:$filter, Optional<Gc_Channel>:$bias,
       Optional<Gc_Image>:$residual, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$padding,
+      Gc_Dilation:$dilation, Gc_Groups:$groups,
       DefaultValuedAttr<Gc_Activation, "::gc::Activation::None">:$activation);
   let results = (outs Gc_Image:$output);
   let assemblyFormat = [{
@@ -40,21 +50,26 @@ def Gc_Conv2dOp : Gc_ProductOp<"conv2d"> {
   }];
   let builders = [OpBuilder<(ins "::mlir::Value":$input, "::mlir::Value":$filter,
       "::mlir::Value":$bias, "::llvm::ArrayRef<int64_t>":$strides,
-      "::llvm::ArrayRef<int64_t>":$padding)>];
+      "::llvm::ArrayRef<int64_t>":$padding,
+      CArg<"::llvm::ArrayRef<int64_t>", "{1, 1}">:$dilation, CArg<"int64_t", "1">:$groups)>];
   let hasVerifier = 1;
 }
 
 def Gc_Conv2dGradInputOp : Gc_PureOp<"conv2d_grad_input", [
-    Gc_OwnCost, Gc_Samples<"FirstOfFirstOperand">, Gc_SameInInference]> {
-  let summary = "gradient of a convolution's input";
+    Gc_OwnCost, Gc_Samples<"FirstOfFirstOperand">, Gc_SameInInference, Gc_Differentiable]> {
+  let summary = "gradient of a convolution's input; a transposed convolution";
   let description = [{
+    Also what PyTorch calls a transposed convolution, from `gradient` to the result: its filter
+    [in, out / groups, kernel, kernel] in the file is OIHW of the convolution whose gradient it is,
+    `output_padding` is in the size of the result, and a bias is a `gc.bias` that follows.
+
     ```mlir
     %dx = gc.conv2d_grad_input %dy, %w {strides = array<i64: 1, 1>, padding = array<i64: 1, 1>}
         : (tensor<8x14x14x64xf32>, tensor<64x3x3x32xf32>) -> tensor<8x14x14x32xf32>
     ```
   }];
   let arguments = (ins Gc_Image:$gradient, Gc_Image:$filter, DenseI64ArrayAttr:$strides,
-      DenseI64ArrayAttr:$padding);
+      DenseI64ArrayAttr:$padding, Gc_Dilation:$dilation, Gc_Groups:$groups);
   let results = (outs Gc_Image:$input_gradient);
   let hasVerifier = 1;
 }
@@ -72,7 +87,7 @@ def Gc_Conv2dGradFilterOp : Gc_PureOp<"conv2d_grad_filter", [
     ```
   }];
   let arguments = (ins Gc_Image:$input, Gc_Image:$gradient, DenseI64ArrayAttr:$strides,
-      DenseI64ArrayAttr:$padding);
+      DenseI64ArrayAttr:$padding, Gc_Dilation:$dilation, Gc_Groups:$groups);
   let results = (outs Gc_Image:$filter_gradient, Optional<Gc_Channel>:$bias_gradient);
   let hasVerifier = 1;
 }

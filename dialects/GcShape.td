@@ -81,6 +81,36 @@ def Gc_PadOp : Gc_PureOp<"pad", [Gc_Cost<"Rows", 1>, Gc_Samples<"Everywhere">, G
   let results = (outs Gc_Value:$output);
 }
 
+def Gc_RollOp : Gc_PureOp<"roll", [
+    Gc_Cost<"Rows", 1>, Gc_OwnSamples, Gc_SameInInference, InferTypeOpAdaptor,
+    Gc_Differentiable]> {
+  let summary = "shifts along an axis, and what leaves at one end comes in at the other";
+  let description = [{
+    Element i of the axis becomes element (i + shift) mod size; `shift` is between 1 and size - 1.
+
+    ```mlir
+    %y = gc.roll %x {axis = 1 : i64, shift = 53 : i64} : (tensor<8x56x56x96xf32>) -> tensor<8x56x56x96xf32>
+    ```
+  }];
+  let arguments = (ins Gc_Value:$input, I64Attr:$axis, I64Attr:$shift);
+  let results = (outs Gc_Value:$output);
+  let hasVerifier = 1;
+}
+
+def Gc_FlipOp : Gc_PureOp<"flip", [
+    Gc_Cost<"Rows", 1>, Gc_OwnSamples, Gc_SameInInference, InferTypeOpAdaptor,
+    Gc_Differentiable]> {
+  let summary = "reverses an axis";
+  let description = [{
+    ```mlir
+    %y = gc.flip %x {axis = 2 : i64} : (tensor<8x56x56x96xf32>) -> tensor<8x56x56x96xf32>
+    ```
+  }];
+  let arguments = (ins Gc_Value:$input, I64Attr:$axis);
+  let results = (outs Gc_Value:$output);
+  let hasVerifier = 1;
+}
+
 def Gc_PutRowsOp : Gc_PureOp<"put_rows", [
     DeclareOpInterfaceMethods<CostOpInterface, ["getBytesMoved"]>, Gc_Samples<"Nowhere">,
     Gc_SameInInference, InferTypeOpAdaptor,

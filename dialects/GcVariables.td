@@ -6,7 +6,8 @@ include "dialects/GcBase.td"
 def Gc_InitKind : I32EnumAttr<"InitKind", "how a variable gets its first value", [
     I32EnumAttrCase<"Constant", 0, "constant">, I32EnumAttrCase<"Uniform", 1, "uniform">,
     I32EnumAttrCase<"Normal", 2, "normal">,
-    I32EnumAttrCase<"TruncatedNormal", 3, "truncated_normal">]> {
+    I32EnumAttrCase<"TruncatedNormal", 3, "truncated_normal">,
+    I32EnumAttrCase<"Values", 4, "values">]> {
   let cppNamespace = "::gc";
   let genSpecializedAttr = 0;
 }
@@ -18,6 +19,8 @@ def Gc_InitAttr : AttrDef<Gc_Dialect, "Init"> {
     `#gc.init<constant, [v]>`, `#gc.init<uniform, [low, high]>`, `#gc.init<normal, [mean,
     deviation]>`, `#gc.init<truncated_normal, [mean, deviation, low, high]>`. Values are drawn at
     run time from the seed and the variable's name, in the order of the weight file.
+    `#gc.init<values, [v0, v1, ...]>` has one value for each element of a constant, at most 2^20, row
+    after row.
   }];
   let parameters = (ins EnumParameter<Gc_InitKind>:$kind, "::mlir::DenseF64ArrayAttr":$values);
   let assemblyFormat = "`<` $kind `,` $values `>`";
@@ -28,7 +31,8 @@ def Gc_StateRoleKind : I32EnumAttr<"StateRole", "what a state variable is for", 
     I32EnumAttrCase<"RunningStatistic", 0, "running_statistic">,
     I32EnumAttrCase<"Optimizer", 1, "optimizer">,
     I32EnumAttrCase<"Accumulator", 2, "accumulator">,
-    I32EnumAttrCase<"Generator", 3, "generator">]> {
+    I32EnumAttrCase<"Generator", 3, "generator">,
+    I32EnumAttrCase<"Constant", 4, "constant">]> {
   let cppNamespace = "::gc";
   let genSpecializedAttr = 0;
 }
@@ -58,10 +62,12 @@ def Gc_ParameterOp : Op<Gc_Dialect, "parameter", [Gc_KnownAttributes, Symbol]> {
 def Gc_StateOp : Op<Gc_Dialect, "state", [Gc_KnownAttributes, Symbol]> {
   let summary = "a persistent tensor that is not trained";
   let description = [{
-    Running statistics, optimizer moments, gradient accumulators, the random generator's counter.
+    Running statistics, optimizer moments, gradient accumulators, the random generator's counter; and
+    constants, such as a mask or a table of positions, which no op changes and no weight file holds.
 
     ```mlir
     gc.state @"bn1.running_var" running_statistic : tensor<64xf32> = #gc.init<constant, [1.0]>
+    gc.state @"mask" constant : tensor<2x2xf32> = #gc.init<values, [0.0, 1.0, 0.0, 0.0]>
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Gc_StateRole:$role, TypeAttrOf<Gc_Stored>:$type,

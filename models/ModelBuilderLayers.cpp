@@ -79,7 +79,9 @@ Value ModelBuilder::layerNorm(StringRef name, Value x, double epsilon) {
 
 Value ModelBuilder::relu(StringRef name, Value x) { return create<ReluOp>(name, x.getType(), x); }
 
-Value ModelBuilder::gelu(StringRef name, Value x) { return create<GeluOp>(name, x.getType(), x); }
+Value ModelBuilder::gelu(StringRef name, Value x) {
+  return create<GeluOp>(name, x.getType(), x, GeluForm::None);
+}
 
 Value ModelBuilder::add(StringRef name, Value a, Value b) {
   return create<AddOp>(name, a.getType(), a, b);

@@ -64,7 +64,7 @@ static bool absorbUser(EpilogueOpInterface product) {
     product.addResidual(other);
   } else if (isa<ReluOp>(user)) {
     product.changeActivation(Activation::Relu);
-  } else if (isa<GeluOp>(user)) {
+  } else if (auto gelu = dyn_cast<GeluOp>(user); gelu && gelu.getApproximate() == GeluForm::None) {
     product.changeActivation(Activation::Gelu);
   } else {
     return false;

@@ -26,6 +26,13 @@ PoolGraph averageGraph(const kernels::PoolWindows &w, bool backward) {
   return graph;
 }
 
+/// Whether all windows have their size, padding included, to divide by.
+template <typename Pool> bool isPlain(Pool pool) {
+  return pool.getCountPadding() && !pool.getCeilMode();
+}
+constexpr const char *notPlain = "an average without its padding, or with windows that hang over "
+                                 "the end, is generated alone";
+
 int numberOf(Operation *op, Value operand) {
   for (auto [i, value] : llvm::enumerate(op->getOperands()))
     if (value == operand)
@@ -197,6 +204,10 @@ LibraryOps::Answer LibraryOps::ask(Operation *op) {
     take(planner->plan(graph),
          rolesInOrder(op, {"gradient", "input", "mean", "rstd", "weight", "input_gradient",
                            "weight_gradient", "bias_gradient"}));
+  } else if (auto pool = dyn_cast<AvgPoolOp>(op); pool && !isPlain(pool)) {
+    answer.reason = notPlain;
+  } else if (auto pool = dyn_cast<AvgPoolGradOp>(op); pool && !isPlain(pool)) {
+    answer.reason = notPlain;
   } else if (auto pool = dyn_cast<AvgPoolOp>(op)) {
     take(planner->plan(
              averageGraph(kernels::PoolWindows::of(pool, pool.getInput(), pool.getOutput()),

@@ -54,6 +54,8 @@ template <typename Kernels> Emitter<Kernels> emitterOf(mlir::Operation *op) {
       GC_ROW(SliceOp, emitSlice),
       GC_ROW(PutRowsOp, emitPutRows),
       GC_ROW(PadOp, emitPad),
+      GC_ROW(RollOp, emitRoll),
+      GC_ROW(FlipOp, emitFlip),
       GC_ROW(BroadcastOp, emitBroadcast),
       GC_ROW(ClassTokenOp, emitClassToken),
       GC_ROW(EmbeddingOp, emitEmbedding),

@@ -12,6 +12,13 @@ struct PoolWindows {
   int64_t outHeight, outWidth;
   int64_t kernelHeight, kernelWidth, strideHeight, strideWidth, padHeight, padWidth;
   int64_t size() const { return kernelHeight * kernelWidth; }
+  /// Whether all windows lie inside the image along a dimension.
+  bool areInsideDown() const {
+    return padHeight == 0 && (outHeight - 1) * strideHeight + kernelHeight <= height;
+  }
+  bool areInsideAcross() const {
+    return padWidth == 0 && (outWidth - 1) * strideWidth + kernelWidth <= width;
+  }
 
   template <typename Op> static PoolWindows of(Op op, mlir::Value input, mlir::Value output) {
     auto in = mlir::cast<mlir::RankedTensorType>(input.getType()).getShape();
@@ -33,6 +40,11 @@ struct Covering {
 /// replaced by one that does.
 llvm::SmallVector<Covering> windowsOver(KernelBuilder &k, const PoolWindows &windows, Expr y,
                                         Expr x);
+
+/// By how much the sum of the window at (row, column) of the output is divided: by the elements of
+/// image and padding in it, or of the image alone. Null: by its size, as all windows' sums are.
+Expr averageCount(KernelBuilder &k, const PoolWindows &windows, bool countPadding, Expr row,
+                  Expr column);
 
 } // namespace gc::kernels
 

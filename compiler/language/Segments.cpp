@@ -25,6 +25,13 @@ SmallVector<SegmentCopy> copiesOf(ConcatOp op) {
   return copies;
 }
 
+SmallVector<SegmentCopy> copiesOf(RollOp op) {
+  auto shape = shapeOf(op.getInput());
+  int64_t axis = op.getAxis(), shift = op.getShift(), rest = shape[axis] - shift;
+  return {{0, Segments::of(shape, axis, 0, rest), Segments::of(shape, axis, shift, rest)},
+          {0, Segments::of(shape, axis, rest, shift), Segments::of(shape, axis, 0, shift)}};
+}
+
 SmallVector<SegmentCopy> copiesOf(PutRowsOp op, bool isOverWhole) {
   auto whole = shapeOf(op.getWhole());
   int64_t from = op.getFrom(), count = shapeOf(op.getPart())[0], end = from + count;

@@ -29,6 +29,7 @@ struct SegmentCopy {
 };
 SegmentCopy copyOf(SliceOp op);
 llvm::SmallVector<SegmentCopy> copiesOf(ConcatOp op); // one for each operand
+llvm::SmallVector<SegmentCopy> copiesOf(RollOp op);   // what stays in place, what comes in again
 /// The part, and the rows before and behind it where the result is not written over the whole.
 llvm::SmallVector<SegmentCopy> copiesOf(PutRowsOp op, bool isOverWhole);
 

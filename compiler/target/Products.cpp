@@ -31,9 +31,9 @@ static plan::Activation planActivation(Activation activation) {
 using MaybeConvolution = std::optional<plan::ConvolutionSpecT>;
 
 // None where plans have no name for the type.
+template <typename Op>
 static MaybeConvolution convolution(plan::Direction direction, Value input, Value filter,
-                                    Value output, ArrayRef<int64_t> strides,
-                                    ArrayRef<int64_t> padding) {
+                                    Value output, Op op) {
   auto in = shapeOf(input), kernel = shapeOf(filter), out = shapeOf(output);
   std::optional<plan::DType> type = planType(input.getType());
   if (!type)
@@ -44,8 +44,10 @@ static MaybeConvolution convolution(plan::Direction direction, Value input, Valu
   s.batch = in[0], s.in_h = in[1], s.in_w = in[2], s.in_c = in[3];
   s.out_h = out[1], s.out_w = out[2], s.out_c = out[3];
   s.kernel_h = kernel[1], s.kernel_w = kernel[2];
-  s.stride_h = strides[0], s.stride_w = strides[1];
-  s.pad_h = padding[0], s.pad_w = padding[1];
+  s.stride_h = op.getStrides()[0], s.stride_w = op.getStrides()[1];
+  s.pad_h = op.getPadding()[0], s.pad_w = op.getPadding()[1];
+  s.dilation_h = op.getDilation()[0], s.dilation_w = op.getDilation()[1];
+  s.groups = static_cast<int64_t>(op.getGroups());
   return s;
 }
 
@@ -71,7 +73,7 @@ MaybeConvolution convolutionSpec(Operation *op) {
   return llvm::TypeSwitch<Operation *, MaybeConvolution>(op)
       .Case([](Conv2dOp conv) {
         return withEpilogue(convolution(plan::Direction_Forward, conv.getInput(), conv.getFilter(),
-                                        conv.getOutput(), conv.getStrides(), conv.getPadding()),
+                                        conv.getOutput(), conv),
                             conv);
       })
       .Case([](AccumulateProductOp product) {
@@ -79,12 +81,11 @@ MaybeConvolution convolutionSpec(Operation *op) {
       })
       .Case([](Conv2dGradInputOp conv) {
         return convolution(plan::Direction_BackwardData, conv.getInputGradient(), conv.getFilter(),
-                           conv.getGradient(), conv.getStrides(), conv.getPadding());
+                           conv.getGradient(), conv);
       })
       .Case([](Conv2dGradFilterOp conv) {
-        MaybeConvolution spec =
-            convolution(plan::Direction_BackwardWeights, conv.getInput(), conv.getFilterGradient(),
-                        conv.getGradient(), conv.getStrides(), conv.getPadding());
+        MaybeConvolution spec = convolution(plan::Direction_BackwardWeights, conv.getInput(),
+                                            conv.getFilterGradient(), conv.getGradient(), conv);
         if (spec)
           spec->bias = bool(conv.getBiasGradient());
         return spec;

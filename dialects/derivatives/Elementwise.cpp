@@ -144,11 +144,13 @@ SavedValues ReluOp::getSavedValues() { return {{}, {0}}; }
 
 // y = x (1 + erf(x / sqrt 2)) / 2:  dx = dy ((1 + erf(x / sqrt 2)) / 2 + x exp(-x^2 / 2) / sqrt(2
 // pi))
+// y = x (1 + t) / 2 with t = tanh(u):  dx = dy ((1 + t) / 2 + x (1 - t^2) u' / 2)
 LogicalResult GeluOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
                                    const llvm::SmallBitVector &needed,
                                    adjoint::Gradients &gradients) {
   if (needed[0])
-    gradients[0] = GeluGradOp::create(builder, getLoc(), getType(), getInput(), resultGradients[0]);
+    gradients[0] = GeluGradOp::create(builder, getLoc(), getType(), getInput(), resultGradients[0],
+                                      getApproximate());
   return success();
 }
 SavedValues GeluOp::getSavedValues() { return {{0}, {}}; }
@@ -162,6 +164,169 @@ LogicalResult SiluOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradient
   return success();
 }
 SavedValues SiluOp::getSavedValues() { return {{0}, {}}; }
+
+// y = x + addend:  dx = dy
+LogicalResult AddScalarOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
+                                        const llvm::SmallBitVector &needed,
+                                        adjoint::Gradients &gradients) {
+  if (needed[0])
+    gradients[0] = resultGradients[0];
+  return success();
+}
+SavedValues AddScalarOp::getSavedValues() { return {}; }
+
+// y = |x|:  dx = dy sign(x), 0 at 0 (PyTorch's choice)
+LogicalResult AbsOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
+                                  const llvm::SmallBitVector &needed,
+                                  adjoint::Gradients &gradients) {
+  if (needed[0])
+    gradients[0] = AbsGradOp::create(builder, getLoc(), getType(), getInput(), resultGradients[0]);
+  return success();
+}
+SavedValues AbsOp::getSavedValues() { return {{0}, {}}; }
+
+// y = x^(-1/2):  dx = -dy y^3 / 2
+LogicalResult RsqrtOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
+                                    const llvm::SmallBitVector &needed,
+                                    adjoint::Gradients &gradients) {
+  if (!needed[0])
+    return success();
+  Type type = getType();
+  Value square = MulOp::create(builder, getLoc(), type, getOutput(), getOutput());
+  Value dyY = MulOp::create(builder, getLoc(), type, resultGradients[0], getOutput());
+  gradients[0] =
+      adjoint::scale(builder, getLoc(), MulOp::create(builder, getLoc(), type, dyY, square), -0.5);
+  return success();
+}
+SavedValues RsqrtOp::getSavedValues() { return {{}, {0}}; }
+
+// y = x^p:  dx = dy p x^(p - 1)
+LogicalResult PowOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
+                                  const llvm::SmallBitVector &needed,
+                                  adjoint::Gradients &gradients) {
+  double exponent = getExponent().convertToFloat();
+  if (!needed[0])
+    return success();
+  gradients[0] = resultGradients[0];
+  if (exponent == 1)
+    return success();
+  Value power = getInput();
+  if (exponent != 2)
+    power = PowOp::create(builder, getLoc(), getType(), power,
+                          builder.getF32FloatAttr(static_cast<float>(exponent - 1)));
+  gradients[0] = adjoint::scale(
+      builder, getLoc(), MulOp::create(builder, getLoc(), getType(), resultGradients[0], power),
+      exponent);
+  return success();
+}
+SavedValues PowOp::getSavedValues() {
+  return getExponent().convertToFloat() == 1 ? SavedValues{} : SavedValues{{0}, {}};
+}
+
+// y = min(max(x, low), high):  dx = dy where x is between the bounds, else 0. Of an open interval
+// the output knows it as well.
+LogicalResult ClampOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
+                                    const llvm::SmallBitVector &needed,
+                                    adjoint::Gradients &gradients) {
+  if (needed[0])
+    gradients[0] =
+        ClampGradOp::create(builder, getLoc(), getType(), getOpen() ? getOutput() : getInput(),
+                            resultGradients[0], getLowAttr(), getHighAttr(), getOpenAttr());
+  return success();
+}
+SavedValues ClampOp::getSavedValues() {
+  return getOpen() ? SavedValues{{}, {0}} : SavedValues{{0}, {}};
+}
+
+// y = x where x > 0, else s x:  dx = dy where y > 0, else s dy
+LogicalResult LeakyReluOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
+                                        const llvm::SmallBitVector &needed,
+                                        adjoint::Gradients &gradients) {
+  if (needed[0])
+    gradients[0] = LeakyReluGradOp::create(builder, getLoc(), getType(), getOutput(),
+                                           resultGradients[0], getSlopeAttr());
+  return success();
+}
+SavedValues LeakyReluOp::getSavedValues() { return {{}, {0}}; }
+
+// y = x where x > 0, else a (exp(x) - 1):  dx = dy where y > 0, else dy a exp(x) = dy (y + a)
+LogicalResult EluOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
+                                  const llvm::SmallBitVector &needed,
+                                  adjoint::Gradients &gradients) {
+  if (needed[0])
+    gradients[0] = EluGradOp::create(builder, getLoc(), getType(), getOutput(), resultGradients[0],
+                                     getAlphaAttr());
+  return success();
+}
+SavedValues EluOp::getSavedValues() { return {{}, {0}}; }
+
+// y = log(1 + exp(x)):  dx = dy / (1 + exp(-x))
+LogicalResult SoftplusOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
+                                       const llvm::SmallBitVector &needed,
+                                       adjoint::Gradients &gradients) {
+  if (needed[0])
+    gradients[0] = MulOp::create(builder, getLoc(), getType(), resultGradients[0],
+                                 SigmoidOp::create(builder, getLoc(), getType(), getInput()));
+  return success();
+}
+SavedValues SoftplusOp::getSavedValues() { return {{0}, {}}; }
+
+// y = x min(max(x + 3, 0), 6) / 6:  dx = dy (2 x + 3) / 6 for -3 < x < 3, 0 below, dy above
+LogicalResult HardswishOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
+                                        const llvm::SmallBitVector &needed,
+                                        adjoint::Gradients &gradients) {
+  if (needed[0])
+    gradients[0] =
+        HardswishGradOp::create(builder, getLoc(), getType(), getInput(), resultGradients[0]);
+  return success();
+}
+SavedValues HardswishOp::getSavedValues() { return {{0}, {}}; }
+
+// y = min(max(x + 3, 0), 6) / 6:  dx = dy / 6 where 0 < y < 1, else 0
+LogicalResult HardsigmoidOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
+                                          const llvm::SmallBitVector &needed,
+                                          adjoint::Gradients &gradients) {
+  if (needed[0])
+    gradients[0] =
+        HardsigmoidGradOp::create(builder, getLoc(), getType(), getOutput(), resultGradients[0]);
+  return success();
+}
+SavedValues HardsigmoidOp::getSavedValues() { return {{}, {0}}; }
+
+// y = 0 or 1:  no gradient
+LogicalResult CompareOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
+                                      const llvm::SmallBitVector &needed,
+                                      adjoint::Gradients &gradients) {
+  return success();
+}
+SavedValues CompareOp::getSavedValues() { return {}; }
+
+// y = a where m != 0, else b:  da = dy where m != 0, else 0;  db the other way round
+LogicalResult SelectOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
+                                     const llvm::SmallBitVector &needed,
+                                     adjoint::Gradients &gradients) {
+  auto where = [&](bool isSet) {
+    return MaskedFillOp::create(builder, getLoc(), getType(), resultGradients[0], getMask(),
+                                builder.getF32FloatAttr(0), builder.getBoolAttr(isSet));
+  };
+  if (needed[1])
+    gradients[1] = where(true);
+  if (needed[2])
+    gradients[2] = where(false);
+  return success();
+}
+SavedValues SelectOp::getSavedValues() { return {{0}, {}}; }
+
+// y = v where m != 0, else x:  dx = 0 where m != 0, else dy
+LogicalResult MaskedFillOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
+                                         const llvm::SmallBitVector &needed,
+                                         adjoint::Gradients &gradients) {
+  if (needed[0])
+    gradients[0] = MaskedFillOp::create(builder, getLoc(), getType(), resultGradients[0], getMask(),
+                                        builder.getF32FloatAttr(0), getInvertedAttr());
+  return success();
+}
+SavedValues MaskedFillOp::getSavedValues() { return {{1}, {}}; }
 
 // y = factor x:  dx = factor dy
 LogicalResult ScaleOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,

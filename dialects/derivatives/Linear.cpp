@@ -33,9 +33,9 @@ LogicalResult Conv2dOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradie
   // input's gradient is made.
   bool biasNeeded = getBias() && needed[operandIndex(getBiasMutable())];
   if (needed[1]) {
-    auto grad = Conv2dGradFilterOp::create(builder, getLoc(), getFilter().getType(),
-                                           biasNeeded ? getBias().getType() : Type(), getInput(),
-                                           dy, getStridesAttr(), getPaddingAttr());
+    auto grad = Conv2dGradFilterOp::create(
+        builder, getLoc(), getFilter().getType(), biasNeeded ? getBias().getType() : Type(),
+        getInput(), dy, getStridesAttr(), getPaddingAttr(), getDilationAttr(), getGroupsAttr());
     gradients[1] = grad.getFilterGradient();
     if (biasNeeded)
       gradients[operandIndex(getBiasMutable())] = grad.getBiasGradient();
@@ -44,12 +44,32 @@ LogicalResult Conv2dOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradie
   }
   if (needed[0])
     gradients[0] = Conv2dGradInputOp::create(builder, getLoc(), getInput().getType(), dy,
-                                             getFilter(), getStridesAttr(), getPaddingAttr());
+                                             getFilter(), getStridesAttr(), getPaddingAttr(),
+                                             getDilationAttr(), getGroupsAttr());
   if (getResidual() && needed[operandIndex(getResidualMutable())])
     gradients[operandIndex(getResidualMutable())] = dy;
   return success();
 }
 SavedValues Conv2dOp::getSavedValues() { return {{0, 1}, {}}; }
+
+// y is the gradient of the input of z = conv(y', w) for a gradient x of z, so that
+// <y, y'> = <x, conv(y', w)> for every y':
+//   dx = conv(dy, w), dw = the filter's gradient of conv(dy, w) for the gradient x
+LogicalResult Conv2dGradInputOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
+                                              const llvm::SmallBitVector &needed,
+                                              adjoint::Gradients &gradients) {
+  Value dy = resultGradients[0];
+  if (needed[1])
+    gradients[1] = Conv2dGradFilterOp::create(builder, getLoc(), getFilter().getType(), Type(), dy,
+                                              getGradient(), getStridesAttr(), getPaddingAttr(),
+                                              getDilationAttr(), getGroupsAttr())
+                       .getFilterGradient();
+  if (needed[0])
+    gradients[0] = Conv2dOp::create(builder, getLoc(), dy, getFilter(), Value(), getStrides(),
+                                    getPadding(), getDilation(), getGroups());
+  return success();
+}
+SavedValues Conv2dGradInputOp::getSavedValues() { return {{0, 1}, {}}; }
 
 // y = x W^T + b + r:  dx = dy W, dW = dy^T x, db = sum of dy over rows, dr = dy
 LogicalResult LinearOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,

@@ -15,19 +15,19 @@ LogicalResult MaxPoolOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradi
   if (needed[0])
     gradients[0] = MaxPoolGradOp::create(builder, getLoc(), getInput().getType(), getIndex(),
                                          resultGradients[0], getKernelAttr(), getStridesAttr(),
-                                         getPaddingAttr());
+                                         getPaddingAttr(), getCeilModeAttr());
   return success();
 }
 SavedValues MaxPoolOp::getSavedValues() { return {{}, {1}}; }
 
-// y[o] = sum of x over window o / k:  dx[i] = sum of dy[o] over the windows o that hold i / k
+// y[o] = sum of x over window o / k[o]:  dx[i] = sum of dy[o] / k[o] over the windows o that hold i
 LogicalResult AvgPoolOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
                                       const llvm::SmallBitVector &needed,
                                       adjoint::Gradients &gradients) {
   if (needed[0])
-    gradients[0] =
-        AvgPoolGradOp::create(builder, getLoc(), getInput().getType(), resultGradients[0],
-                              getKernelAttr(), getStridesAttr(), getPaddingAttr());
+    gradients[0] = AvgPoolGradOp::create(
+        builder, getLoc(), getInput().getType(), resultGradients[0], getKernelAttr(),
+        getStridesAttr(), getPaddingAttr(), getCeilModeAttr(), getCountPaddingAttr());
   return success();
 }
 SavedValues AvgPoolOp::getSavedValues() { return {}; }

@@ -71,6 +71,29 @@ LogicalResult PadOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients
 }
 SavedValues PadOp::getSavedValues() { return {}; }
 
+// y[(i + shift) mod n] = x[i]:  dx[i] = dy[(i + shift) mod n], a shift by n - shift
+LogicalResult RollOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
+                                   const llvm::SmallBitVector &needed,
+                                   adjoint::Gradients &gradients) {
+  if (!needed[0])
+    return success();
+  int64_t size = cast<RankedTensorType>(getType()).getDimSize(getAxis());
+  gradients[0] = RollOp::create(builder, getLoc(), getType(), resultGradients[0], getAxisAttr(),
+                                builder.getI64IntegerAttr(size - static_cast<int64_t>(getShift())));
+  return success();
+}
+SavedValues RollOp::getSavedValues() { return {}; }
+
+// y[n - 1 - i] = x[i]:  dx[i] = dy[n - 1 - i]
+LogicalResult FlipOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
+                                   const llvm::SmallBitVector &needed,
+                                   adjoint::Gradients &gradients) {
+  if (needed[0])
+    gradients[0] = FlipOp::create(builder, getLoc(), getType(), resultGradients[0], getAxisAttr());
+  return success();
+}
+SavedValues FlipOp::getSavedValues() { return {}; }
+
 // A gradient of a reduction's result repeated over what was reduced.
 static Value spread(OpBuilder &builder, Location loc, Value gradient, Type inputType,
                     ArrayRef<int64_t> reduced) {

@@ -33,11 +33,26 @@ struct Formula {
   mlir::Value neg(mlir::Value x) const { return mlir::arith::NegFOp::create(b, loc, x); }
   mlir::Value exp(mlir::Value x) const { return mlir::math::ExpOp::create(b, loc, x); }
   mlir::Value erf(mlir::Value x) const { return mlir::math::ErfOp::create(b, loc, x); }
+  mlir::Value log(mlir::Value x) const { return mlir::math::LogOp::create(b, loc, x); }
+  mlir::Value tanh(mlir::Value x) const { return mlir::math::TanhOp::create(b, loc, x); }
+  mlir::Value abs(mlir::Value x) const { return mlir::math::AbsFOp::create(b, loc, x); }
+  mlir::Value compare(mlir::arith::CmpFPredicate predicate, mlir::Value x, mlir::Value y) const {
+    return mlir::arith::CmpFOp::create(b, loc, predicate, x, y);
+  }
   mlir::Value positive(mlir::Value x) const {
-    return mlir::arith::CmpFOp::create(b, loc, mlir::arith::CmpFPredicate::OGT, x, constant(0));
+    return compare(mlir::arith::CmpFPredicate::OGT, x, constant(0));
   }
   mlir::Value select(mlir::Value c, mlir::Value x, mlir::Value y) const {
     return mlir::arith::SelectOp::create(b, loc, c, x, y);
+  }
+  /// x, but not less than low or more than high; a NaN stays one.
+  mlir::Value atLeast(mlir::Value x, double low) const {
+    mlir::Value bound = constant(low);
+    return select(compare(mlir::arith::CmpFPredicate::OLT, x, bound), bound, x);
+  }
+  mlir::Value atMost(mlir::Value x, double high) const {
+    mlir::Value bound = constant(high);
+    return select(compare(mlir::arith::CmpFPredicate::OGT, x, bound), bound, x);
   }
   /// (1 + erf(x / sqrt 2)) / 2, the normal distribution's cumulative function.
   mlir::Value normalCdf(mlir::Value x) const {

@@ -18,27 +18,49 @@ static LogicalResult requireRows(std::optional<Location> loc, Value value) {
   return success();
 }
 
+namespace {
+/// How a filter slides: what a convolution shares with its gradients.
+struct Sliding {
+  ArrayRef<int64_t> strides, padding, dilation;
+  int64_t groups;
+  template <typename Op> static Sliding of(Op op) {
+    return {op.getStrides(), op.getPadding(), op.getDilation(),
+            static_cast<int64_t>(op.getGroups())};
+  }
+};
+} // namespace
+
 // The output shape of a convolution, or failure with a message.
 static FailureOr<SmallVector<int64_t>> convShape(std::optional<Location> loc,
                                                  ArrayRef<int64_t> input, ArrayRef<int64_t> filter,
-                                                 ArrayRef<int64_t> strides,
-                                                 ArrayRef<int64_t> padding) {
-  if (!isPair(strides, 1) || !isPair(padding, 0)) {
-    (void)emitOptionalError(loc, "strides must be two positive numbers and padding two "
-                                 "non-negative ones");
+                                                 const Sliding &s) {
+  if (!isPair(s.strides, 1) || !isPair(s.padding, 0) || !isPair(s.dilation, 1)) {
+    (void)emitOptionalError(loc,
+                            "strides and dilation must be two positive numbers each and padding "
+                            "two non-negative ones");
     return failure();
   }
-  if (input[3] != filter[3]) {
-    (void)emitOptionalError(loc, "the input has ", input[3], " channels, but the filter takes ",
-                            filter[3]);
+  if (s.groups < 1 || input[3] % s.groups != 0 || filter[0] % s.groups != 0) {
+    (void)emitOptionalError(loc, s.groups, " groups do not divide ", input[3], " input and ",
+                            filter[0], " output channels");
     return failure();
   }
-  int64_t h = slidingCount(input[1], filter[1], strides[0], padding[0]);
-  int64_t w = slidingCount(input[2], filter[2], strides[1], padding[1]);
+  if (input[3] / s.groups != filter[3]) {
+    if (s.groups == 1)
+      (void)emitOptionalError(loc, "the input has ", input[3], " channels, but the filter takes ",
+                              filter[3]);
+    else
+      (void)emitOptionalError(loc, "the input has ", input[3], " channels in ", s.groups,
+                              " groups, but the filter takes ", filter[3], " for each");
+    return failure();
+  }
+  // Pixels from the first to the last tap.
+  int64_t height = (filter[1] - 1) * s.dilation[0] + 1, width = (filter[2] - 1) * s.dilation[1] + 1;
+  int64_t h = slidingCount(input[1], height, s.strides[0], s.padding[0]);
+  int64_t w = slidingCount(input[2], width, s.strides[1], s.padding[1]);
   if (h < 1 || w < 1) {
-    (void)emitOptionalError(loc, "a ", filter[1], "x", filter[2], " filter does not fit a ",
-                            input[1], "x", input[2], " image with padding ", padding[0], ", ",
-                            padding[1]);
+    (void)emitOptionalError(loc, "a ", height, "x", width, " filter does not fit a ", input[1], "x",
+                            input[2], " image with padding ", s.padding[0], ", ", s.padding[1]);
     return failure();
   }
   return SmallVector<int64_t>{input[0], h, w, filter[0]};
@@ -49,17 +71,18 @@ static FailureOr<SmallVector<int64_t>> convShape(std::optional<Location> loc,
 //===----------------------------------------------------------------------===//
 
 void Conv2dOp::build(OpBuilder &builder, OperationState &state, Value input, Value filter,
-                     Value bias, ArrayRef<int64_t> strides, ArrayRef<int64_t> padding) {
+                     Value bias, ArrayRef<int64_t> strides, ArrayRef<int64_t> padding,
+                     ArrayRef<int64_t> dilation, int64_t groups) {
   build(builder, state, input, filter, bias, Value(), builder.getDenseI64ArrayAttr(strides),
-        builder.getDenseI64ArrayAttr(padding),
+        builder.getDenseI64ArrayAttr(padding), builder.getDenseI64ArrayAttr(dilation),
+        builder.getI64IntegerAttr(groups),
         ActivationAttr::get(builder.getContext(), Activation::None));
 }
 
 LogicalResult Conv2dOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
                                          Adaptor adaptor, SmallVectorImpl<Type> &types) {
   auto shape = convShape(loc, tensorType(adaptor.getInput()).getShape(),
-                         tensorType(adaptor.getFilter()).getShape(), adaptor.getStrides(),
-                         adaptor.getPadding());
+                         tensorType(adaptor.getFilter()).getShape(), Sliding::of(adaptor));
   if (failed(shape))
     return failure();
   types.push_back(withShape(adaptor.getInput(), *shape));
@@ -89,8 +112,8 @@ double Conv2dGradFilterOp::getFlops() {
 
 // Filters that have a stride and more than one tap take longer.
 static WorkKind filterGradientKind(Conv2dGradFilterOp op) {
-  bool oneTap = elementCount(op.getFilterGradient().getType()) ==
-                lastDim(op.getInput()) * lastDim(op.getGradient());
+  auto filter = cast<ShapedType>(op.getFilterGradient().getType()).getShape();
+  bool oneTap = filter[1] == 1 && filter[2] == 1;
   bool strided = llvm::any_of(op.getStrides(), [](int64_t stride) { return stride > 1; });
   return strided && !oneTap ? WorkKind::ConvWeightsStrided : WorkKind::ConvWeights;
 }
@@ -110,9 +133,9 @@ Mixing Conv2dOp::getMixing(BatchDimensions isBatch) {
 }
 
 static LogicalResult verifyConvGradient(Operation *op, Type input, Type filter, Type gradient,
-                                        ArrayRef<int64_t> strides, ArrayRef<int64_t> padding) {
+                                        const Sliding &sliding) {
   auto shape = convShape(op->getLoc(), cast<ShapedType>(input).getShape(),
-                         cast<ShapedType>(filter).getShape(), strides, padding);
+                         cast<ShapedType>(filter).getShape(), sliding);
   if (failed(shape))
     return failure();
   return verifySame(op, RankedTensorType::get(*shape, cast<ShapedType>(input).getElementType()),
@@ -120,14 +143,14 @@ static LogicalResult verifyConvGradient(Operation *op, Type input, Type filter, 
 }
 LogicalResult Conv2dGradInputOp::verify() {
   return verifyConvGradient(*this, getInputGradient().getType(), getFilter().getType(),
-                            getGradient().getType(), getStrides(), getPadding());
+                            getGradient().getType(), Sliding::of(*this));
 }
 LogicalResult Conv2dGradFilterOp::verify() {
   if (getBiasGradient() &&
       failed(verifyChannel(*this, getGradient(), getBiasGradient(), "bias gradient")))
     return failure();
   return verifyConvGradient(*this, getInput().getType(), getFilterGradient().getType(),
-                            getGradient().getType(), getStrides(), getPadding());
+                            getGradient().getType(), Sliding::of(*this));
 }
 
 //===----------------------------------------------------------------------===//

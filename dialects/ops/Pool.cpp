@@ -5,16 +5,27 @@ using namespace mlir;
 
 namespace gc {
 
+// Windows along one dimension. With `ceilMode` there is one more where those that fit leave a rest,
+// if it begins within the image or the padding before it.
+static int64_t pooledSize(int64_t size, int64_t kernel, int64_t stride, int64_t padding,
+                          bool ceilMode) {
+  int64_t count = slidingCount(size, kernel, stride, padding);
+  if (!ceilMode || count < 1)
+    return count;
+  bool leavesRest = (size + 2 * padding - kernel) % stride != 0;
+  return leavesRest && count * stride < size + padding ? count + 1 : count;
+}
+
 static FailureOr<SmallVector<int64_t>>
 pooledShape(std::optional<Location> loc, ArrayRef<int64_t> input, ArrayRef<int64_t> kernel,
-            ArrayRef<int64_t> strides, ArrayRef<int64_t> padding) {
+            ArrayRef<int64_t> strides, ArrayRef<int64_t> padding, bool ceilMode) {
   if (!isPair(kernel, 1) || !isPair(strides, 1) || !isPair(padding, 0)) {
     (void)emitOptionalError(loc, "kernel and strides must be two positive numbers each and "
                                  "padding two non-negative ones");
     return failure();
   }
-  int64_t h = slidingCount(input[1], kernel[0], strides[0], padding[0]);
-  int64_t w = slidingCount(input[2], kernel[1], strides[1], padding[1]);
+  int64_t h = pooledSize(input[1], kernel[0], strides[0], padding[0], ceilMode);
+  int64_t w = pooledSize(input[2], kernel[1], strides[1], padding[1], ceilMode);
   if (h < 1 || w < 1) {
     (void)emitOptionalError(loc, "a ", kernel[0], "x", kernel[1], " window does not fit a ",
                             input[1], "x", input[2], " image");
@@ -26,7 +37,7 @@ pooledShape(std::optional<Location> loc, ArrayRef<int64_t> input, ArrayRef<int64
 template <typename Adaptor>
 static FailureOr<SmallVector<int64_t>> pooledShape(std::optional<Location> loc, Adaptor a) {
   return pooledShape(loc, tensorType(a.getInput()).getShape(), a.getKernel(), a.getStrides(),
-                     a.getPadding());
+                     a.getPadding(), a.getCeilMode());
 }
 
 // A window of padding alone would have no largest element; an index must fit a byte.
@@ -42,7 +53,7 @@ template <typename Op> static LogicalResult verifyWindow(Op op) {
 }
 template <typename Op> static LogicalResult verifyPoolGradient(Op op) {
   auto shape = pooledShape(op.getLoc(), tensorType(op.getInputGradient()).getShape(),
-                           op.getKernel(), op.getStrides(), op.getPadding());
+                           op.getKernel(), op.getStrides(), op.getPadding(), op.getCeilMode());
   if (failed(shape) || failed(verifyWindow(op)))
     return failure();
   return verifySame(op, withShape(op.getGradient(), *shape), op.getGradient().getType(),

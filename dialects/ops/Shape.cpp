@@ -110,6 +110,36 @@ int64_t SliceOp::getViewOffset() {
          static_cast<int64_t>(getOffset());
 }
 
+LogicalResult RollOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor a,
+                                       SmallVectorImpl<Type> &types) {
+  types.push_back(a.getInput().getType());
+  return success();
+}
+LogicalResult RollOp::verify() {
+  if (failed(checkAxis(getLoc(), getAxis(), tensorType(getInput()).getRank())))
+    return failure();
+  int64_t size = tensorType(getInput()).getDimSize(getAxis()), shift = getShift();
+  if (shift < 1 || shift >= size)
+    return emitOpError() << "shift must be between 1 and " << size - 1 << " along axis "
+                         << getAxis() << " of " << getInput().getType() << ", got " << shift;
+  return success();
+}
+LogicalResult FlipOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor a,
+                                       SmallVectorImpl<Type> &types) {
+  types.push_back(a.getInput().getType());
+  return success();
+}
+LogicalResult FlipOp::verify() {
+  return checkAxis(getLoc(), getAxis(), tensorType(getInput()).getRank());
+}
+// Samples change places where they lie along the axis.
+Mixing RollOp::getMixing(BatchDimensions isBatch) {
+  return isBatch(0, getAxis()) ? Mixing::Mixed : Mixing::None;
+}
+Mixing FlipOp::getMixing(BatchDimensions isBatch) {
+  return isBatch(0, getAxis()) ? Mixing::Mixed : Mixing::None;
+}
+
 LogicalResult PutRowsOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor a,
                                           SmallVectorImpl<Type> &types) {
   types.push_back(a.getWhole().getType());

@@ -25,6 +25,10 @@ static bool splits(ArrayRef<int64_t> shape, ArrayRef<int64_t> split) {
 LogicalResult ParameterOp::verify() {
   if (failed(verifyName(*this, getSymName())))
     return failure();
+  if (getInit().getKind() == InitKind::Values)
+    return emitOpError(
+        "of given values is for constants: declare a gc.state in the role 'constant', "
+        "or put the values into a weight file");
   auto type = cast<RankedTensorType>(getType());
   auto split = getFileSplit(), permutation = getFilePermutation(), shape = getFileShape();
   if (split.has_value() != permutation.has_value() || split.has_value() != shape.has_value())
@@ -52,11 +56,35 @@ LogicalResult ParameterOp::verify() {
   return success();
 }
 
+// Values of a constant: one for each element, and few enough for the text and the plan to carry.
+static LogicalResult verifyValues(StateOp op, RankedTensorType type) {
+  constexpr int64_t most = int64_t(1) << 20;
+  ArrayRef<double> values = op.getInit().getValues();
+  if (static_cast<int64_t>(values.size()) != type.getNumElements())
+    return op.emitOpError() << "has " << values.size() << " values for the "
+                            << type.getNumElements() << " elements of " << type;
+  if (type.getNumElements() > most)
+    return op.emitOpError() << "has more than " << most
+                            << " values; give them as an input of the model";
+  unsigned bits = type.getElementType().isInteger() ? type.getElementTypeBitWidth() : 0;
+  double bound = bits ? std::ldexp(1.0, static_cast<int>(bits) - 1) : 0;
+  for (double value : values)
+    if (bits && (std::trunc(value) != value || value < -bound || value >= bound))
+      return op.emitOpError() << "of " << type.getElementType() << " cannot hold the value "
+                              << value;
+  return success();
+}
+
 LogicalResult StateOp::verify() {
   if (failed(verifyName(*this, getSymName())))
     return failure();
   auto type = cast<RankedTensorType>(getType());
   bool counts = type.getElementType().isInteger();
+  if (getInit().getKind() == InitKind::Values) {
+    if (getRole() != StateRole::Constant)
+      return emitOpError("of given values must be in the role 'constant'");
+    return verifyValues(*this, type);
+  }
   if (counts && getInit().getKind() != InitKind::Constant)
     return emitOpError("of integers must begin with a constant");
   if (getRole() == StateRole::Generator &&

@@ -9,6 +9,7 @@ constexpr int64_t kMaxSize = std::numeric_limits<int32_t>::max(); // of one dime
 constexpr int64_t kMaxWindow = 65535;                             // of kernels and strides
 
 /// The last window starts inside the padded input and ends less than one kernel after its end.
+// `kernel` is what a window spans: with dilation more than its taps.
 static bool geometry(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t pad) {
   if (pad < 0 || pad >= kernel)
     return false;
@@ -139,20 +140,23 @@ bool PlanChecker::checkConvolution(const Convolution &c) {
     return fail("unknown direction or activation");
   if (!checkTypes(s.type(), s.accumulator()))
     return false;
-  if (s.groups() != 1 || s.dilation_h() != 1 || s.dilation_w() != 1)
-    return fail("has " + std::to_string(s.groups()) + " groups and a dilation of " +
-                std::to_string(s.dilation_h()) + " x " + std::to_string(s.dilation_w()) +
-                "; only 1 is supported yet");
-  for (int64_t n : {s.batch(), s.in_h(), s.in_w(), s.in_c(), s.out_h(), s.out_w(), s.out_c(),
-                    s.kernel_h(), s.kernel_w(), s.stride_h(), s.stride_w()})
+  for (int64_t n :
+       {s.batch(), s.in_h(), s.in_w(), s.in_c(), s.out_h(), s.out_w(), s.out_c(), s.kernel_h(),
+        s.kernel_w(), s.stride_h(), s.stride_w(), s.dilation_h(), s.dilation_w(), s.groups()})
     if (n < 1 || n > kMaxSize)
       return fail("a size of " + std::to_string(n) + " is not possible");
-  for (int64_t n : {s.kernel_h(), s.kernel_w(), s.stride_h(), s.stride_w()})
+  for (int64_t n :
+       {s.kernel_h(), s.kernel_w(), s.stride_h(), s.stride_w(), s.dilation_h(), s.dilation_w()})
     if (n > kMaxWindow)
-      return fail("a kernel or stride of " + std::to_string(n) + " is not possible");
-  if (!geometry(s.in_h(), s.out_h(), s.kernel_h(), s.stride_h(), s.pad_h()) ||
-      !geometry(s.in_w(), s.out_w(), s.kernel_w(), s.stride_w(), s.pad_w()))
-    return fail("output size does not follow from input, kernel, stride and padding");
+      return fail("a kernel, stride or dilation of " + std::to_string(n) + " is not possible");
+  if (s.in_c() % s.groups() != 0 || s.out_c() % s.groups() != 0)
+    return fail(std::to_string(s.groups()) + " groups do not divide " + std::to_string(s.in_c()) +
+                " input and " + std::to_string(s.out_c()) + " output channels");
+  int64_t height = (s.kernel_h() - 1) * s.dilation_h() + 1;
+  int64_t width = (s.kernel_w() - 1) * s.dilation_w() + 1;
+  if (!geometry(s.in_h(), s.out_h(), height, s.stride_h(), s.pad_h()) ||
+      !geometry(s.in_w(), s.out_w(), width, s.stride_w(), s.pad_w()))
+    return fail("output size does not follow from input, kernel, stride, dilation and padding");
   if (s.direction() != Direction_Forward && (s.activation() != Activation_None || s.residual()))
     return fail("activation and residual belong to the forward direction");
   if (s.direction() == Direction_BackwardData && s.bias())
@@ -167,7 +171,7 @@ bool PlanChecker::checkConvolution(const Convolution &c) {
   return checkOptional(s.bias(), c.bias(), "bias") &&
          checkOptional(s.residual(), c.residual(), "residual") &&
          holds(c.src(), product({s.batch(), s.in_h(), s.in_w(), s.in_c()}), "src") &&
-         holds(c.weights(), product({s.out_c(), s.kernel_h(), s.kernel_w(), s.in_c()}),
+         holds(c.weights(), product({s.out_c(), s.kernel_h(), s.kernel_w(), s.in_c() / s.groups()}),
                "weights") &&
          holds(c.dst(), out, "dst") &&
          optionalHolds(c.bias(), static_cast<uint64_t>(s.out_c()), "bias") &&

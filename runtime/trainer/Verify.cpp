@@ -25,6 +25,8 @@ const char *roleText(plan::VariableRole role) {
     return "accumulator";
   case plan::VariableRole_Generator:
     return "generator";
+  case plan::VariableRole_Constant:
+    return "constant";
   }
   return "variable";
 }

@@ -72,7 +72,15 @@ Result<VariableStore> VariableStore::create(const plan::Plan &plan, BufferAccess
       return layout.error();
 
     InitialValues init;
-    if (const plan::Initializer *given = source.init())
+    std::vector<double> values;
+    const plan::Initializer *given = source.init();
+    if (given && given->kind() == plan::InitKind_Values) {
+      if (given->values())
+        values.assign(given->values()->begin(), given->values()->end());
+      if (values.size() != static_cast<size_t>(elements) ||
+          source.role() != plan::VariableRole_Constant)
+        return bad("has given values, but is no constant of so many elements");
+    } else if (given)
       init = {static_cast<InitialDistribution>(given->kind()), given->a(), given->b(), given->c(),
               given->d()};
     if (Status checked = checkInitialValues(init, name); !checked)
@@ -86,7 +94,8 @@ Result<VariableStore> VariableStore::create(const plan::Plan &plan, BufferAccess
         dtype != "F32")
       return bad("is drawn at random and must be F32");
     store.variables.push_back({std::move(name), std::move(dtype), role, source.buffer(), gradient,
-                               init, std::move(shape), elements, std::move(*layout)});
+                               init, std::move(shape), elements, std::move(*layout),
+                               std::move(values)});
   }
   return store;
 }
@@ -107,8 +116,16 @@ static void withWord(uint64_t elementBytes, auto body) {
   std::abort(); // the table of element types has no others
 }
 
-template <class T> static void fillConstant(std::byte *data, int64_t elements, double value) {
-  std::fill_n(reinterpret_cast<T *>(data), elements, static_cast<T>(value));
+/// The values that are given, or one for all elements.
+template <class T>
+static void fillConstant(std::byte *data, int64_t elements, double value,
+                         const std::vector<double> &values) {
+  T *target = reinterpret_cast<T *>(data);
+  if (values.empty())
+    std::fill_n(target, elements, static_cast<T>(value));
+  else
+    std::transform(values.begin(), values.end(), target,
+                   [](double given) { return static_cast<T>(given); });
 }
 
 Status VariableStore::initializeVariable(const Variable &variable, uint64_t seed) {
@@ -120,17 +137,17 @@ Status VariableStore::initializeVariable(const Variable &variable, uint64_t seed
     reinterpret_cast<int64_t *>(data)[0] = static_cast<int64_t>(seed);
     reinterpret_cast<int64_t *>(data)[1] = 0;
   } else if (variable.dtype == "I64") {
-    fillConstant<int64_t>(data, variable.elements, variable.init.a);
+    fillConstant<int64_t>(data, variable.elements, variable.init.a, variable.values);
   } else if (variable.dtype == "I32") {
-    fillConstant<int32_t>(data, variable.elements, variable.init.a);
+    fillConstant<int32_t>(data, variable.elements, variable.init.a, variable.values);
   } else if (variable.dtype == "U8") {
-    fillConstant<uint8_t>(data, variable.elements, variable.init.a);
+    fillConstant<uint8_t>(data, variable.elements, variable.init.a, variable.values);
   } else if (variable.dtype != "F32") {
     (void)access->unmap(variable.buffer, /*written=*/false);
     return badInput(fmt::format("variable '{}' of dtype {} cannot be given initial values",
                                 variable.name, variable.dtype));
   } else if (variable.init.distribution == InitialDistribution::Constant) {
-    fillConstant<float>(data, variable.elements, variable.init.a);
+    fillConstant<float>(data, variable.elements, variable.init.a, variable.values);
   } else {
     auto drawRange = [&](int64_t begin, int64_t end) {
       std::vector<float> piece(std::min(pieceElements, end - begin));
@@ -172,8 +189,9 @@ VariableStore::Selection VariableStore::select(bool state) const {
   Selection selection;
   for (const Variable &variable : variables) {
     bool weight = variable.role == Role::Parameter || variable.role == Role::RunningStatistic;
-    // Accumulators are empty between steps; their initial value is right again.
-    if (weight || (state && variable.role != Role::Accumulator))
+    // Accumulators are empty between steps; their initial value is right again, as is a constant's.
+    bool isInitial = variable.role == Role::Accumulator || variable.role == Role::Constant;
+    if (weight || (state && !isInitial))
       selection.push_back(&variable);
   }
   return selection;

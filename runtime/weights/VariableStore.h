@@ -52,7 +52,7 @@ public:
   size_t size() const { return variables.size(); }
 
 private:
-  enum class Role { Parameter, RunningStatistic, OptimizerState, Accumulator, Generator };
+  enum class Role { Parameter, RunningStatistic, OptimizerState, Accumulator, Generator, Constant };
   struct Variable {
     std::string name, dtype;
     Role role;
@@ -62,6 +62,7 @@ private:
     std::vector<int64_t> fileShape;
     int64_t elements;
     FileLayout layout;
+    std::vector<double> values; // of a constant that has one for each element; else empty
   };
   using Selection = std::vector<const Variable *>;
 

@@ -2,24 +2,24 @@
 // RUN: gc-opt %s --split-input-file --verify-diagnostics
 
 func.func @f(%x: tensor<2x8x8x3xf32>, %w: tensor<4x3x3x3xf32>) {
-  // expected-error @below {{'gc.conv2d' op has no attribute 'dilation'; it has activation, padding, strides}}
-  %y = gc.conv2d %x, %w {strides = array<i64: 1, 1>, padding = array<i64: 0, 0>, dilation = array<i64: 2, 2>} : (tensor<2x8x8x3xf32>, tensor<4x3x3x3xf32>) -> tensor<2x6x6x4xf32>
+  // expected-error @below {{'gc.conv2d' op has no attribute 'dilations'; it has activation, dilation, groups, padding, strides; did you mean 'dilation'?}}
+  %y = gc.conv2d %x, %w {strides = array<i64: 1, 1>, padding = array<i64: 0, 0>, dilations = array<i64: 2, 2>} : (tensor<2x8x8x3xf32>, tensor<4x3x3x3xf32>) -> tensor<2x6x6x4xf32>
   return
 }
 
 // -----
 
 func.func @f(%x: tensor<4xf32>) {
-  // expected-error @below {{'gc.gelu' op has no attribute 'approximate'; it has none}}
-  %y = gc.gelu %x {approximate = "tanh"} : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @below {{'gc.relu' op has no attribute 'inplace'; it has none}}
+  %y = gc.relu %x {inplace = true} : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
 
 // -----
 
 func.func @f(%x: tensor<2x8x8x3xf32>) {
-  // expected-error @below {{has no attribute 'ceil_mode'; it has kernel, padding, strides}}
-  %y, %i = gc.max_pool %x {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, padding = array<i64: 0, 0>, ceil_mode = true} : (tensor<2x8x8x3xf32>) -> (tensor<2x4x4x3xf32>, tensor<2x4x4x3xi8>)
+  // expected-error @below {{has no attribute 'return_indices'; it has ceil_mode, kernel, padding, strides}}
+  %y, %i = gc.max_pool %x {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, padding = array<i64: 0, 0>, return_indices = true} : (tensor<2x8x8x3xf32>) -> (tensor<2x4x4x3xf32>, tensor<2x4x4x3xi8>)
   return
 }
 
@@ -34,8 +34,8 @@ func.func @f(%a: tensor<4x4xf32>) {
 // -----
 
 func.func @f(%x: tensor<4xf32>) {
-  // expected-error @below {{'gc.gelu' op has no attribute 'approximate'; it has none}}
-  %y = "gc.gelu"(%x) {approximate = "tanh"} : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @below {{'gc.relu' op has no attribute 'inplace'; it has none}}
+  %y = "gc.relu"(%x) {inplace = true} : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
 

@@ -93,3 +93,59 @@ func.func @broadcast_size(%x: tensor<3xf32>) {
   %y = gc.broadcast %x {dimensions = array<i64: 1>} : (tensor<3xf32>) -> tensor<8x4xf32>
   return
 }
+
+// -----
+
+func.func @pow_of_zero(%x: tensor<8xf32>) {
+  // expected-error @below {{exponent must not be 0: the result would be 1 everywhere}}
+  %y = gc.pow %x {exponent = 0.0 : f32} : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @pow_too_large(%x: tensor<8xf32>) {
+  // expected-error @below {{a whole exponent is at most 32, got 3.300000e+01}}
+  %y = gc.pow %x {exponent = 33.0 : f32} : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @clamp_without_bounds(%x: tensor<8xf32>) {
+  // expected-error @below {{needs low, high or both}}
+  %y = gc.clamp %x : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @clamp_bounds(%x: tensor<8xf32>) {
+  // expected-error @below {{low must not be above high, got 1.0}}
+  %y = gc.clamp %x {low = 1.0 : f32, high = 0.0 : f32} : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @leaky_relu_slope(%x: tensor<8xf32>) {
+  // expected-error @below {{attribute 'slope' failed to satisfy constraint: 32-bit float attribute that is finite and not negative}}
+  %y = gc.leaky_relu %x {slope = -0.1 : f32} : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @masked_fill_nan(%x: tensor<8xf32>) {
+  // expected-error @below {{attribute 'value' failed to satisfy constraint: 32-bit float attribute that is not NaN}}
+  %y = gc.masked_fill %x, %x {value = 0x7FC00000 : f32} : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @select_shapes(%x: tensor<8xf32>, %m: tensor<1xf32>) {
+  // expected-error @below {{requires the same type for all operands and results}}
+  %y = gc.select %m, %x, %x : (tensor<1xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return
+}

@@ -170,7 +170,7 @@ func.func @f(%x: tensor<2x0xf32>, %w: tensor<3x0xf32>) -> tensor<2x3xf32> {
 // -----
 
 func.func @f(%x: tensor<2x8x8x3xf32>, %w: tensor<4x3x3x3xf32>) -> tensor<2x6x6x4xf32> {
-  // expected-error @below {{strides must be two positive numbers and padding two non-negative ones}}
+  // expected-error @below {{strides and dilation must be two positive numbers each and padding two non-negative ones}}
   // expected-error @below {{failed to infer returned types}}
   %y = gc.conv2d %x, %w {strides = array<i64: 0, 1>, padding = array<i64: 0, 0>} : (tensor<2x8x8x3xf32>, tensor<4x3x3x3xf32>) -> tensor<2x6x6x4xf32>
   return %y : tensor<2x6x6x4xf32>
@@ -179,7 +179,7 @@ func.func @f(%x: tensor<2x8x8x3xf32>, %w: tensor<4x3x3x3xf32>) -> tensor<2x6x6x4
 // -----
 
 func.func @f(%x: tensor<2x8x8x3xf32>, %w: tensor<4x3x3x3xf32>) -> tensor<2x6x6x4xf32> {
-  // expected-error @below {{strides must be two positive numbers and padding two non-negative ones}}
+  // expected-error @below {{strides and dilation must be two positive numbers each and padding two non-negative ones}}
   // expected-error @below {{failed to infer returned types}}
   %y = gc.conv2d %x, %w {strides = array<i64: 1, 1>, padding = array<i64: 4611686018427387904, 0>} : (tensor<2x8x8x3xf32>, tensor<4x3x3x3xf32>) -> tensor<2x6x6x4xf32>
   return %y : tensor<2x6x6x4xf32>
@@ -188,7 +188,7 @@ func.func @f(%x: tensor<2x8x8x3xf32>, %w: tensor<4x3x3x3xf32>) -> tensor<2x6x6x4
 // -----
 
 func.func @f(%x: tensor<2x8x8x3xf32>, %w: tensor<4x3x3x3xf32>) -> tensor<2x6x6x4xf32> {
-  // expected-error @below {{strides must be two positive numbers and padding two non-negative ones}}
+  // expected-error @below {{strides and dilation must be two positive numbers each and padding two non-negative ones}}
   // expected-error @below {{failed to infer returned types}}
   %y = gc.conv2d %x, %w {strides = array<i64: 9223372036854775807, 1>, padding = array<i64: 0, 0>} : (tensor<2x8x8x3xf32>, tensor<4x3x3x3xf32>) -> tensor<2x6x6x4xf32>
   return %y : tensor<2x6x6x4xf32>
@@ -197,7 +197,7 @@ func.func @f(%x: tensor<2x8x8x3xf32>, %w: tensor<4x3x3x3xf32>) -> tensor<2x6x6x4
 // -----
 
 func.func @f(%x: tensor<2x8x8x3xf32>, %w: tensor<4x3x3x3xf32>) -> tensor<2x6x6x4xf32> {
-  // expected-error @below {{strides must be two positive numbers and padding two non-negative ones}}
+  // expected-error @below {{strides and dilation must be two positive numbers each and padding two non-negative ones}}
   // expected-error @below {{failed to infer returned types}}
   %y = gc.conv2d %x, %w {strides = array<i64: 1>, padding = array<i64: 0, 0>} : (tensor<2x8x8x3xf32>, tensor<4x3x3x3xf32>) -> tensor<2x6x6x4xf32>
   return %y : tensor<2x6x6x4xf32>
@@ -206,7 +206,7 @@ func.func @f(%x: tensor<2x8x8x3xf32>, %w: tensor<4x3x3x3xf32>) -> tensor<2x6x6x4
 // -----
 
 func.func @f(%x: tensor<2x8x8x3xf32>, %w: tensor<4x3x3x3xf32>) -> tensor<2x6x6x4xf32> {
-  // expected-error @below {{strides must be two positive numbers and padding two non-negative ones}}
+  // expected-error @below {{strides and dilation must be two positive numbers each and padding two non-negative ones}}
   // expected-error @below {{failed to infer returned types}}
   %y = gc.conv2d %x, %w {strides = array<i64: 1, 1>, padding = array<i64: -1, 0>} : (tensor<2x8x8x3xf32>, tensor<4x3x3x3xf32>) -> tensor<2x6x6x4xf32>
   return %y : tensor<2x6x6x4xf32>

@@ -1,7 +1,7 @@
 // RUN: gc-opt %s --split-input-file --verify-diagnostics
 
 func.func @conv2d_strides(%x: tensor<2x8x8x3xf32>, %w: tensor<4x3x3x3xf32>) {
-  // expected-error @below {{strides must be two positive numbers and padding two non-negative ones}}
+  // expected-error @below {{strides and dilation must be two positive numbers each and padding two non-negative ones}}
   // expected-error @below {{failed to infer returned types}}
   %y = gc.conv2d %x, %w {strides = array<i64: 0, 1>, padding = array<i64: 1, 1>} : (tensor<2x8x8x3xf32>, tensor<4x3x3x3xf32>) -> tensor<2x8x8x4xf32>
   return
@@ -130,5 +130,58 @@ func.func @matmul_inner(%x: tensor<5x4xf32>, %w: tensor<6x4xf32>) {
   // expected-error @below {{inner dimensions differ: 4 and 6}}
   // expected-error @below {{failed to infer returned types}}
   %y = gc.matmul %x, %w : (tensor<5x4xf32>, tensor<6x4xf32>) -> tensor<5x4xf32>
+  return
+}
+
+// -----
+
+func.func @conv2d_groups(%x: tensor<2x8x8x6xf32>, %w: tensor<4x3x3x2xf32>) {
+  // expected-error @below {{3 groups do not divide 6 input and 4 output channels}}
+  // expected-error @below {{failed to infer returned types}}
+  %y = gc.conv2d %x, %w {strides = array<i64: 1, 1>, padding = array<i64: 1, 1>, groups = 3 : i64} : (tensor<2x8x8x6xf32>, tensor<4x3x3x2xf32>) -> tensor<2x8x8x4xf32>
+  return
+}
+
+// -----
+
+func.func @conv2d_no_groups(%x: tensor<2x8x8x6xf32>, %w: tensor<4x3x3x6xf32>) {
+  // expected-error @below {{0 groups do not divide 6 input and 4 output channels}}
+  // expected-error @below {{failed to infer returned types}}
+  %y = gc.conv2d %x, %w {strides = array<i64: 1, 1>, padding = array<i64: 1, 1>, groups = 0 : i64} : (tensor<2x8x8x6xf32>, tensor<4x3x3x6xf32>) -> tensor<2x8x8x4xf32>
+  return
+}
+
+// -----
+
+func.func @conv2d_channels_of_a_group(%x: tensor<2x8x8x6xf32>, %w: tensor<4x3x3x6xf32>) {
+  // expected-error @below {{the input has 6 channels in 2 groups, but the filter takes 6 for each}}
+  // expected-error @below {{failed to infer returned types}}
+  %y = gc.conv2d %x, %w {strides = array<i64: 1, 1>, padding = array<i64: 1, 1>, groups = 2 : i64} : (tensor<2x8x8x6xf32>, tensor<4x3x3x6xf32>) -> tensor<2x8x8x4xf32>
+  return
+}
+
+// -----
+
+func.func @conv2d_dilation(%x: tensor<2x8x8x3xf32>, %w: tensor<4x3x3x3xf32>) {
+  // expected-error @below {{strides and dilation must be two positive numbers each and padding two non-negative ones}}
+  // expected-error @below {{failed to infer returned types}}
+  %y = gc.conv2d %x, %w {strides = array<i64: 1, 1>, padding = array<i64: 1, 1>, dilation = array<i64: 0, 1>} : (tensor<2x8x8x3xf32>, tensor<4x3x3x3xf32>) -> tensor<2x8x8x4xf32>
+  return
+}
+
+// -----
+
+func.func @conv2d_dilated_too_far(%x: tensor<2x8x8x3xf32>, %w: tensor<4x3x3x3xf32>) {
+  // expected-error @below {{a 9x5 filter does not fit a 8x8 image with padding 0, 0}}
+  // expected-error @below {{failed to infer returned types}}
+  %y = gc.conv2d %x, %w {strides = array<i64: 1, 1>, padding = array<i64: 0, 0>, dilation = array<i64: 4, 2>} : (tensor<2x8x8x3xf32>, tensor<4x3x3x3xf32>) -> tensor<2x8x8x4xf32>
+  return
+}
+
+// -----
+
+func.func @conv2d_grad_filter_of_groups(%x: tensor<2x8x8x6xf32>, %d: tensor<2x8x8x4xf32>) {
+  // expected-error @below {{the input has 6 channels in 2 groups, but the filter takes 6 for each}}
+  %y = gc.conv2d_grad_filter %x, %d {strides = array<i64: 1, 1>, padding = array<i64: 1, 1>, groups = 2 : i64} : (tensor<2x8x8x6xf32>, tensor<2x8x8x4xf32>) -> tensor<4x3x3x6xf32>
   return
 }

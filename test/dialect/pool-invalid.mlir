@@ -63,3 +63,13 @@ func.func @global_avg_pool_grad_channels(%x: tensor<2x5xf32>) {
   %y = gc.global_avg_pool_grad %x : (tensor<2x5xf32>) -> tensor<2x4x4x3xf32>
   return
 }
+
+// -----
+
+// A window that would begin in the padding after the image is not there.
+func.func @max_pool_ceil(%x: tensor<1x5x5x3xf32>) {
+  // expected-error @below {{inferred type(s) 'tensor<1x3x3x3xf32>', 'tensor<1x3x3x3xi8>' are incompatible with return type(s) of operation 'tensor<1x4x4x3xf32>', 'tensor<1x4x4x3xi8>'}}
+  // expected-error @below {{failed to infer returned types}}
+  %y:2 = gc.max_pool %x {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, padding = array<i64: 1, 1>, ceil_mode = true} : (tensor<1x5x5x3xf32>) -> (tensor<1x4x4x3xf32>, tensor<1x4x4x3xi8>)
+  return
+}

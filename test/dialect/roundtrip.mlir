@@ -25,6 +25,10 @@ gc.state @p.v optimizer : tensor<4xf32> = #gc.init<constant, [0.0]>
 gc.state @p.gradient accumulator : tensor<4xf32> = #gc.init<constant, [0.0]>
 // CHECK: gc.state @micro_batch accumulator : tensor<1xi64>
 gc.state @micro_batch accumulator : tensor<1xi64> = #gc.init<constant, [0.0]>
+// CHECK: gc.state @mask constant : tensor<2x2xf32> = <values, [0.000000e+00, 1.000000e+00, 0.000000e+00, 0.000000e+00]>
+gc.state @mask constant : tensor<2x2xf32> = #gc.init<values, [0.0, 1.0, 0.0, 0.0]>
+// CHECK: gc.state @places constant : tensor<3xi32> = <values, [2.000000e+00, 0.000000e+00, -1.000000e+00]>
+gc.state @places constant : tensor<3xi32> = #gc.init<values, [2.0, 0.0, -1.0]>
 // CHECK: gc.state @generator generator : tensor<2xi64>
 gc.state @generator generator : tensor<2xi64> = #gc.init<constant, [0.0]>
 
@@ -64,6 +68,48 @@ func.func @elementwise(%x: tensor<8x4xf32>, %b: tensor<4xf32>) -> tensor<8x4xf32
   %silu = gc.silu %14 : (tensor<8x4xf32>) -> tensor<8x4xf32>
   // CHECK: gc.silu_grad
   %silu_grad = gc.silu_grad %silu, %x : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK: gc.gelu %{{.*}} approximate = tanh :
+  %gelu = gc.gelu %x approximate = tanh : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK: gc.gelu_grad %{{.*}}, %{{.*}} approximate = tanh :
+  %gelu_grad = gc.gelu_grad %x, %x approximate = tanh : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK: gc.abs
+  %abs = gc.abs %x : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK: gc.abs_grad
+  %abs_grad = gc.abs_grad %x, %x : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK: gc.rsqrt
+  %rsqrt = gc.rsqrt %x : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK: gc.softplus
+  %softplus = gc.softplus %x : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK: gc.hardswish
+  %hardswish = gc.hardswish %x : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK: gc.hardswish_grad
+  %hardswish_grad = gc.hardswish_grad %x, %x : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK: gc.hardsigmoid
+  %hardsigmoid = gc.hardsigmoid %x : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK: gc.hardsigmoid_grad
+  %hardsigmoid_grad = gc.hardsigmoid_grad %x, %x : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK: gc.add_scalar %{{.*}} {addend = 3.000000e+00 : f32}
+  %add_scalar = gc.add_scalar %x {addend = 3.0 : f32} : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK: gc.pow %{{.*}} {exponent = -1.500000e+00 : f32}
+  %pow = gc.pow %x {exponent = -1.5 : f32} : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK: gc.clamp %{{.*}} {low = 0.000000e+00 : f32}
+  %clamp = gc.clamp %x {low = 0.0 : f32, open = false} : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK: gc.clamp_grad %{{.*}}, %{{.*}} {high = 6.000000e+00 : f32, open = true}
+  %clamp_grad = gc.clamp_grad %x, %x {high = 6.0 : f32, open = true} : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK: gc.leaky_relu
+  %leaky_relu = gc.leaky_relu %x {slope = 0.1 : f32} : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK: gc.leaky_relu_grad
+  %leaky_relu_grad = gc.leaky_relu_grad %x, %x {slope = 0.1 : f32} : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK: gc.elu
+  %elu = gc.elu %x {alpha = 1.0 : f32} : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK: gc.elu_grad
+  %elu_grad = gc.elu_grad %x, %x {alpha = 1.0 : f32} : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK: gc.compare le %{{.*}}, %{{.*}} :
+  %compare = gc.compare le %x, %elu : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK: gc.select
+  %select = gc.select %compare, %x, %elu : (tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK: gc.masked_fill %{{.*}}, %{{.*}} {inverted = true, value = 0xFF800000 : f32}
+  %masked_fill = gc.masked_fill %x, %compare {value = 0xFF800000 : f32, inverted = true} : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
   // CHECK: gc.bias
   %15 = gc.bias %14, %b : (tensor<8x4xf32>, tensor<4xf32>) -> tensor<8x4xf32>
   // CHECK: gc.broadcast %{{.*}} {dimensions = array<i64: 1>}
@@ -78,12 +124,18 @@ func.func @elementwise(%x: tensor<8x4xf32>, %b: tensor<4xf32>) -> tensor<8x4xf32
 }
 
 // CHECK-LABEL: func.func @products(
-func.func @products(%x: tensor<2x8x8x3xf32>, %w: tensor<4x3x3x3xf32>, %b: tensor<4xf32>, %r: tensor<2x8x8x4xf32>,
+func.func @products(%x: tensor<2x8x8x3xf32>, %w: tensor<4x3x3x3xf32>, %gw: tensor<6x3x3x2xf32>, %b: tensor<4xf32>, %r: tensor<2x8x8x4xf32>,
                     %l: tensor<5x4xf32>, %lw: tensor<6x4xf32>, %lb: tensor<6xf32>, %lr: tensor<5x6xf32>) {
   // CHECK: gc.conv2d %{{.*}}, %{{.*}} bias %{{.*}} residual %{{.*}} activation = relu {padding = array<i64: 1, 1>, strides = array<i64: 1, 1>}
   %0 = gc.conv2d %x, %w bias %b residual %r activation = relu {strides = array<i64: 1, 1>, padding = array<i64: 1, 1>} : (tensor<2x8x8x3xf32>, tensor<4x3x3x3xf32>, tensor<4xf32>, tensor<2x8x8x4xf32>) -> tensor<2x8x8x4xf32>
   // CHECK: gc.conv2d %{{[^ ]*}}, %{{[^ ]*}} {
   %1 = gc.conv2d %x, %w {strides = array<i64: 1, 1>, padding = array<i64: 1, 1>} : (tensor<2x8x8x3xf32>, tensor<4x3x3x3xf32>) -> tensor<2x8x8x4xf32>
+  // CHECK: gc.conv2d %{{[^ ]*}}, %{{[^ ]*}} {dilation = array<i64: 2, 2>, groups = 2 : i64, padding = array<i64: 2, 2>, strides = array<i64: 1, 1>}
+  %grouped = gc.conv2d %1, %gw {strides = array<i64: 1, 1>, padding = array<i64: 2, 2>, dilation = array<i64: 2, 2>, groups = 2 : i64} : (tensor<2x8x8x4xf32>, tensor<6x3x3x2xf32>) -> tensor<2x8x8x6xf32>
+  // CHECK: gc.conv2d_grad_input %{{.*}} {dilation = array<i64: 2, 2>, groups = 2 : i64
+  %grouped_input = gc.conv2d_grad_input %grouped, %gw {strides = array<i64: 1, 1>, padding = array<i64: 2, 2>, dilation = array<i64: 2, 2>, groups = 2 : i64} : (tensor<2x8x8x6xf32>, tensor<6x3x3x2xf32>) -> tensor<2x8x8x4xf32>
+  // CHECK: gc.conv2d_grad_filter %{{.*}} {dilation = array<i64: 2, 2>, groups = 2 : i64
+  %grouped_filter = gc.conv2d_grad_filter %1, %grouped {strides = array<i64: 1, 1>, padding = array<i64: 2, 2>, dilation = array<i64: 2, 2>, groups = 2 : i64} : (tensor<2x8x8x4xf32>, tensor<2x8x8x6xf32>) -> tensor<6x3x3x2xf32>
   // CHECK: gc.conv2d_grad_input
   %2 = gc.conv2d_grad_input %1, %w {strides = array<i64: 1, 1>, padding = array<i64: 1, 1>} : (tensor<2x8x8x4xf32>, tensor<4x3x3x3xf32>) -> tensor<2x8x8x3xf32>
   // CHECK: gc.conv2d_grad_filter
@@ -140,6 +192,14 @@ func.func @pools(%x: tensor<2x4x4x3xf32>) {
   %2 = gc.avg_pool %x {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, padding = array<i64: 0, 0>} : (tensor<2x4x4x3xf32>) -> tensor<2x2x2x3xf32>
   // CHECK: gc.avg_pool_grad
   %3 = gc.avg_pool_grad %2 {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, padding = array<i64: 0, 0>} : (tensor<2x2x2x3xf32>) -> tensor<2x4x4x3xf32>
+  // CHECK: gc.max_pool %{{.*}} {ceil_mode = true, kernel
+  %ceil:2 = gc.max_pool %x {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, padding = array<i64: 0, 0>, ceil_mode = true} : (tensor<2x4x4x3xf32>) -> (tensor<2x2x2x3xf32>, tensor<2x2x2x3xi8>)
+  // CHECK: gc.max_pool_grad %{{.*}} {ceil_mode = true, kernel
+  %ceil_grad = gc.max_pool_grad %ceil#1, %ceil#0 {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, padding = array<i64: 0, 0>, ceil_mode = true} : (tensor<2x2x2x3xi8>, tensor<2x2x2x3xf32>) -> tensor<2x4x4x3xf32>
+  // CHECK: gc.avg_pool %{{.*}} {ceil_mode = true, count_padding = false, kernel
+  %shares = gc.avg_pool %x {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, padding = array<i64: 1, 1>, ceil_mode = true, count_padding = false} : (tensor<2x4x4x3xf32>) -> tensor<2x3x3x3xf32>
+  // CHECK: gc.avg_pool_grad %{{.*}} {ceil_mode = true, count_padding = false, kernel
+  %shares_grad = gc.avg_pool_grad %shares {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, padding = array<i64: 1, 1>, ceil_mode = true, count_padding = false} : (tensor<2x3x3x3xf32>) -> tensor<2x4x4x3xf32>
   // CHECK: gc.global_avg_pool
   %4 = gc.global_avg_pool %x : (tensor<2x4x4x3xf32>) -> tensor<2x3xf32>
   // CHECK: gc.global_avg_pool_grad
@@ -182,6 +242,10 @@ func.func @shapes(%x: tensor<2x3x4xf32>) {
   %put = gc.put_rows %x, %part {from = 1 : i64} : (tensor<2x3x4xf32>, tensor<1x3x4xf32>) -> tensor<2x3x4xf32>
   // CHECK: gc.slice
   %3 = gc.slice %x {axis = 1 : i64, offset = 1 : i64, size = 2 : i64} : (tensor<2x3x4xf32>) -> tensor<2x2x4xf32>
+  // CHECK: gc.roll %{{.*}} {axis = 1 : i64, shift = 1 : i64}
+  %roll = gc.roll %3 {axis = 1 : i64, shift = 1 : i64} : (tensor<2x2x4xf32>) -> tensor<2x2x4xf32>
+  // CHECK: gc.flip %{{.*}} {axis = 2 : i64}
+  %flip = gc.flip %roll {axis = 2 : i64} : (tensor<2x2x4xf32>) -> tensor<2x2x4xf32>
   // CHECK: gc.pad
   %4 = gc.pad %3 {axis = 1 : i64, low = 1 : i64, high = 0 : i64} : (tensor<2x2x4xf32>) -> tensor<2x3x4xf32>
   // CHECK: gc.reduce_sum

@@ -129,3 +129,19 @@ func.func @put_rows_of_another_shape(%x: tensor<4x3xf32>, %part: tensor<2x4xf32>
   %y = gc.put_rows %x, %part {from = 0 : i64} : (tensor<4x3xf32>, tensor<2x4xf32>) -> tensor<4x3xf32>
   return
 }
+
+// -----
+
+func.func @roll_shift(%x: tensor<4x3xf32>) {
+  // expected-error @below {{shift must be between 1 and 2 along axis 1 of 'tensor<4x3xf32>', got 3}}
+  %y = gc.roll %x {axis = 1 : i64, shift = 3 : i64} : (tensor<4x3xf32>) -> tensor<4x3xf32>
+  return
+}
+
+// -----
+
+func.func @flip_axis(%x: tensor<4x3xf32>) {
+  // expected-error @below {{axis 2 is out of range for rank 2}}
+  %y = gc.flip %x {axis = 2 : i64} : (tensor<4x3xf32>) -> tensor<4x3xf32>
+  return
+}

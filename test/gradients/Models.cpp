@@ -14,6 +14,21 @@ static Model unary(const std::string &op, double low = -1, double high = 1) {
           high};
 }
 
+static Model attributed(const std::string &op, const std::string &name, const std::string &tail,
+                        double low = -1, double high = 1) {
+  return {op + (name.empty() ? "" : "_" + name),
+          {{"x", "3x5"}},
+          "%y = gc." + op + " %x " + tail + " : (tensor<3x5xf32>) -> tensor<3x5xf32>",
+          "3x5",
+          low,
+          high,
+          {},
+          false,
+          false,
+          false,
+          kF32Factor};
+}
+
 static Model binary(const std::string &op, double low = -1, double high = 1) {
   return {op,
           {{"a", "3x5"}, {"b", "3x5"}},
@@ -51,6 +66,44 @@ static std::vector<Model> elementwise() {
        {{"x", "3x5"}},
        "%y = gc.scale %x {factor = 0.3 : f32} : (tensor<3x5xf32>) -> tensor<3x5xf32>",
        "3x5"},
+      attributed("add_scalar", "", "{addend = 3.0 : f32}"),
+      unary("abs"),
+      unary("rsqrt", 0.5, 2),
+      unary("softplus", -2, 2),
+      unary("hardswish", -5, 5),
+      unary("hardsigmoid", -5, 5),
+      attributed("gelu", "tanh", "approximate = tanh", -2, 2),
+      attributed("leaky_relu", "", "{slope = 0.125 : f32}"),
+      attributed("elu", "", "{alpha = 1.5 : f32}", -2, 2),
+      attributed("clamp", "both", "{low = -0.51 : f32, high = 0.27 : f32}"),
+      attributed("clamp", "low", "{low = 0.01 : f32}"),
+      attributed("clamp", "open", "{low = -0.51 : f32, high = 0.27 : f32, open = true}"),
+      attributed("pow", "1", "{exponent = 1.0 : f32}"),
+      attributed("pow", "2", "{exponent = 2.0 : f32}"),
+      attributed("pow", "7", "{exponent = 7.0 : f32}"),
+      attributed("pow", "minus_3", "{exponent = -3.0 : f32}", 0.5, 2),
+      attributed("pow", "half", "{exponent = 2.5 : f32}", 0.5, 2),
+      attributed("pow", "other", "{exponent = -1.75 : f32}", 0.5, 2),
+      {"select", // of a mask that is computed, and is 0 for some
+       {{"a", "3x5"}, {"b", "3x5"}},
+       "%m = gc.compare lt %a, %b : (tensor<3x5xf32>, tensor<3x5xf32>) -> tensor<3x5xf32> "
+       "%y = gc.select %m, %a, %b : (tensor<3x5xf32>, tensor<3x5xf32>, tensor<3x5xf32>) -> "
+       "tensor<3x5xf32>",
+       "3x5"},
+      {"masked_fill",
+       {{"a", "3x5"}, {"b", "3x5"}},
+       "%m = gc.compare ge %a, %b : (tensor<3x5xf32>, tensor<3x5xf32>) -> tensor<3x5xf32> "
+       "%f = gc.masked_fill %a, %m {value = 2.0 : f32} : (tensor<3x5xf32>, tensor<3x5xf32>) -> "
+       "tensor<3x5xf32> "
+       "%y = gc.masked_fill %f, %m {value = 1.0 : f32, inverted = true} : (tensor<3x5xf32>, "
+       "tensor<3x5xf32>) -> tensor<3x5xf32>",
+       "3x5"},
+      {"squeeze_excite", // an image times a number for each sample and channel
+       {{"x", "2x3x2x5"}, {"s", "2x1x1x5"}},
+       "%b = gc.broadcast %s {dimensions = array<i64: 0, 1, 2, 3>} : (tensor<2x1x1x5xf32>) -> "
+       "tensor<2x3x2x5xf32> %y = gc.mul %x, %b : (tensor<2x3x2x5xf32>, tensor<2x3x2x5xf32>) -> "
+       "tensor<2x3x2x5xf32>",
+       "2x3x2x5"},
       {"square",
        {{"x", "3x5"}},
        "%y = gc.mul %x, %x : (tensor<3x5xf32>, tensor<3x5xf32>) -> tensor<3x5xf32>",
@@ -93,6 +146,23 @@ static std::vector<Model> linear() {
        "%y = gc.conv2d %x, %w bias %b {strides = array<i64: 2, 1>, padding = array<i64: 1, 0>} : "
        "(tensor<2x5x7x3xf32>, tensor<5x3x3x3xf32>, tensor<5xf32>) -> tensor<2x3x5x5xf32>",
        "2x3x5x5"},
+      {"conv2d_depthwise",
+       {{"x", "2x5x6x4"}, {"w", "4x3x3x1"}, {"b", "4"}},
+       "%y = gc.conv2d %x, %w bias %b {strides = array<i64: 2, 1>, padding = array<i64: 1, 1>, "
+       "groups = 4 : i64} : (tensor<2x5x6x4xf32>, tensor<4x3x3x1xf32>, tensor<4xf32>) -> "
+       "tensor<2x3x6x4xf32>",
+       "2x3x6x4"},
+      {"conv2d_groups_dilation",
+       {{"x", "2x7x6x4"}, {"w", "6x3x2x2"}},
+       "%y = gc.conv2d %x, %w {strides = array<i64: 2, 1>, padding = array<i64: 2, 1>, dilation = "
+       "array<i64: 2, 3>, groups = 2 : i64} : (tensor<2x7x6x4xf32>, tensor<6x3x2x2xf32>) -> "
+       "tensor<2x4x5x6xf32>",
+       "2x4x5x6"},
+      {"conv2d_grad_input", // a transposed convolution
+       {{"x", "2x3x2x4"}, {"w", "4x3x3x3"}},
+       "%y = gc.conv2d_grad_input %x, %w {strides = array<i64: 2, 2>, padding = array<i64: 1, 1>} "
+       ": (tensor<2x3x2x4xf32>, tensor<4x3x3x3xf32>) -> tensor<2x6x3x3xf32>",
+       "2x6x3x3"},
       // Stride 2 leaves the last column of the image unread.
       {"conv2d_residual",
        {{"x", "1x5x6x3"}, {"w", "2x3x3x3"}, {"r", "1x2x2x2"}},
@@ -155,6 +225,23 @@ static std::vector<Model> pool() {
        "%y = gc.avg_pool %x {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, padding = "
        "array<i64: 1, 1>} : (tensor<2x5x7x3xf32>) -> tensor<2x3x4x3xf32>",
        "2x3x4x3"},
+      // The last window hangs over the end.
+      {"max_pool_ceil",
+       {{"x", "1x6x5x3"}},
+       "%y, %i = gc.max_pool %x {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, padding = "
+       "array<i64: 0, 0>, ceil_mode = true} : (tensor<1x6x5x3xf32>) -> (tensor<1x3x2x3xf32>, "
+       "tensor<1x3x2x3xi8>)",
+       "1x3x2x3"},
+      {"avg_pool_ceil",
+       {{"x", "1x6x5x3"}},
+       "%y = gc.avg_pool %x {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, padding = "
+       "array<i64: 1, 1>, ceil_mode = true} : (tensor<1x6x5x3xf32>) -> tensor<1x4x3x3xf32>",
+       "1x4x3x3"},
+      {"avg_pool_shares",
+       {{"x", "1x6x5x3"}},
+       "%y = gc.avg_pool %x {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, padding = "
+       "array<i64: 1, 1>, count_padding = false} : (tensor<1x6x5x3xf32>) -> tensor<1x3x3x3xf32>",
+       "1x3x3x3"},
       {"global_avg_pool",
        {{"x", "2x3x5x7"}},
        "%y = gc.global_avg_pool %x : (tensor<2x3x5x7xf32>) -> tensor<2x7xf32>",
@@ -247,6 +334,15 @@ static std::vector<Model> shape() {
        "%y = gc.slice %x {axis = 1 : i64, offset = 2 : i64, size = 3 : i64} : "
        "(tensor<3x7x5xf32>) -> tensor<3x3x5xf32>",
        "3x3x5"},
+      {"roll",
+       {{"x", "3x4x5"}},
+       "%y = gc.roll %x {axis = 1 : i64, shift = 3 : i64} : (tensor<3x4x5xf32>) -> "
+       "tensor<3x4x5xf32>",
+       "3x4x5"},
+      {"flip",
+       {{"x", "3x4x5"}},
+       "%y = gc.flip %x {axis = 1 : i64} : (tensor<3x4x5xf32>) -> tensor<3x4x5xf32>",
+       "3x4x5"},
       {"pad",
        {{"x", "3x3x5"}},
        "%y = gc.pad %x {axis = 1 : i64, low = 2 : i64, high = 1 : i64} : (tensor<3x3x5xf32>) -> "

@@ -30,23 +30,33 @@ template <typename Product> void epilogue(Product op, Operands x, Tensor &y) {
                                             (residual ? (*residual)[i] : 0));
 }
 
-// Calls f(n, ho, wo, o, hi, wi, i, kh, kw) for every product of a convolution of `image` (NHWC) by
-// `filter` (OHWI) to `output` (NHWO).
+// How a filter slides.
+struct Sliding {
+  ArrayRef<int64_t> strides, padding, dilation;
+  int64_t groups;
+  template <typename Op> static Sliding of(Op op) {
+    return {op.getStrides(), op.getPadding(), op.getDilation(), int64_t(op.getGroups())};
+  }
+};
+
+// Calls f(n, ho, wo, o, hi, wi, i, kh, kw, k) for every product of a convolution of `image` (NHWC)
+// by `filter` (OHWI) to `output` (NHWO): i is the image's channel, k the filter's.
 template <typename F>
 void forEachProduct(ArrayRef<int64_t> image, ArrayRef<int64_t> filter, ArrayRef<int64_t> output,
-                    ArrayRef<int64_t> strides, ArrayRef<int64_t> padding, F f) {
+                    const Sliding &s, F f) {
   for (int64_t n = 0; n < output[0]; ++n)
     for (int64_t ho = 0; ho < output[1]; ++ho)
       for (int64_t wo = 0; wo < output[2]; ++wo)
         for (int64_t o = 0; o < output[3]; ++o)
           for (int64_t kh = 0; kh < filter[1]; ++kh)
             for (int64_t kw = 0; kw < filter[2]; ++kw) {
-              int64_t hi = ho * strides[0] + kh - padding[0];
-              int64_t wi = wo * strides[1] + kw - padding[1];
+              int64_t hi = ho * s.strides[0] + kh * s.dilation[0] - s.padding[0];
+              int64_t wi = wo * s.strides[1] + kw * s.dilation[1] - s.padding[1];
               if (hi < 0 || wi < 0 || hi >= image[1] || wi >= image[2])
                 continue;
-              for (int64_t i = 0; i < image[3]; ++i)
-                f(n, ho, wo, o, hi, wi, i, kh, kw);
+              int64_t group = o * s.groups / output[3];
+              for (int64_t k = 0; k < filter[3]; ++k)
+                f(n, ho, wo, o, hi, wi, group * filter[3] + k, kh, kw, k);
             }
 }
 
@@ -65,16 +75,16 @@ void matmul(MatmulOp op, const Tensor &a, const Tensor &b, Tensor &y) {
 }
 
 void patchEmbed(const Tensor &x, const Tensor &w, const Tensor &b, Tensor &y) {
-  int64_t kernel[] = {w.shape[1], w.shape[2]}, none[] = {0, 0};
+  int64_t kernel[] = {w.shape[1], w.shape[2]}, none[] = {0, 0}, ones[] = {1, 1};
   int64_t width = x.shape[2] / kernel[1];
   int64_t output[] = {x.shape[0], x.shape[1] / kernel[0], width, w.shape[0]};
   for (int64_t i = 0; i < y.size(); ++i)
     y[i] = b[i % b.size()];
-  forEachProduct(
-      x.shape, w.shape, output, kernel, none,
-      [&](Index n, Index ho, Index wo, Index o, Index hi, Index wi, Index i, Index kh, Index kw) {
-        y.at({n, ho * width + wo, o}) += x.at({n, hi, wi, i}) * w.at({o, kh, kw, i});
-      });
+  forEachProduct(x.shape, w.shape, output, {kernel, none, ones, 1},
+                 [&](Index n, Index ho, Index wo, Index o, Index hi, Index wi, Index i, Index kh,
+                     Index kw, Index) {
+                   y.at({n, ho * width + wo, o}) += x.at({n, hi, wi, i}) * w.at({o, kh, kw, i});
+                 });
 }
 
 } // namespace
@@ -83,29 +93,29 @@ bool evaluateLinear(Operation *op, Operands x, Results y) {
   return llvm::TypeSwitch<Operation *, bool>(op)
       .Case([&](Conv2dOp o) {
         forEachProduct(
-            x[0].shape, x[1].shape, y[0].shape, o.getStrides(), o.getPadding(),
+            x[0].shape, x[1].shape, y[0].shape, Sliding::of(o),
             [&](Index n, Index ho, Index wo, Index c, Index hi, Index wi, Index i, Index kh,
-                Index kw) {
-              y[0].at({n, ho, wo, c}) += x[0].at({n, hi, wi, i}) * x[1].at({c, kh, kw, i});
+                Index kw, Index k) {
+              y[0].at({n, ho, wo, c}) += x[0].at({n, hi, wi, i}) * x[1].at({c, kh, kw, k});
             });
         epilogue(o, x, y[0]);
         return true;
       })
       .Case([&](Conv2dGradInputOp o) {
         forEachProduct(
-            y[0].shape, x[1].shape, x[0].shape, o.getStrides(), o.getPadding(),
+            y[0].shape, x[1].shape, x[0].shape, Sliding::of(o),
             [&](Index n, Index ho, Index wo, Index c, Index hi, Index wi, Index i, Index kh,
-                Index kw) {
-              y[0].at({n, hi, wi, i}) += x[0].at({n, ho, wo, c}) * x[1].at({c, kh, kw, i});
+                Index kw, Index k) {
+              y[0].at({n, hi, wi, i}) += x[0].at({n, ho, wo, c}) * x[1].at({c, kh, kw, k});
             });
         return true;
       })
       .Case([&](Conv2dGradFilterOp o) {
         forEachProduct(
-            x[0].shape, y[0].shape, x[1].shape, o.getStrides(), o.getPadding(),
+            x[0].shape, y[0].shape, x[1].shape, Sliding::of(o),
             [&](Index n, Index ho, Index wo, Index c, Index hi, Index wi, Index i, Index kh,
-                Index kw) {
-              y[0].at({c, kh, kw, i}) += x[0].at({n, hi, wi, i}) * x[1].at({n, ho, wo, c});
+                Index kw, Index k) {
+              y[0].at({c, kh, kw, k}) += x[0].at({n, hi, wi, i}) * x[1].at({n, ho, wo, c});
             });
         if (o.getBiasGradient())
           for (int64_t i = 0; i < x[1].size(); ++i)

@@ -24,6 +24,25 @@ void forEachElement(Pool op, const Tensor &image, const Tensor &output, F f) {
   }
 }
 
+// By how much the sum of each window is divided.
+template <typename Pool> Tensor countsOf(Pool op, const Tensor &image, const Tensor &output) {
+  Tensor counts(output.shape);
+  for (int64_t o = 0; o < output.size(); ++o) {
+    std::vector<int64_t> at = output.index(o);
+    counts[o] = 1;
+    for (int64_t d : {0, 1}) {
+      int64_t padding = op.getPadding()[d], size = image.shape[d + 1], count = 0;
+      for (int64_t tap = 0; tap < op.getKernel()[d]; ++tap) {
+        int64_t place = at[d + 1] * op.getStrides()[d] + tap - padding;
+        bool isInside = place >= 0 && place < size;
+        count += isInside || (op.getCountPadding() && place < size + padding);
+      }
+      counts[o] *= static_cast<double>(count);
+    }
+  }
+  return counts;
+}
+
 // [N, ..., C]: the element of [N, C] that element i belongs to.
 int64_t sampleChannel(const Tensor &x, int64_t i) {
   int64_t sample = x.size() / x.shape[0];
@@ -53,15 +72,17 @@ bool evaluatePool(Operation *op, Operands x, Results y) {
         return true;
       })
       .Case([&](AvgPoolOp o) {
-        double count = static_cast<double>(o.getKernel()[0] * o.getKernel()[1]);
-        forEachElement(o, x[0], y[0],
-                       [&](int64_t out, int64_t, int64_t in) { y[0][out] += x[0][in] / count; });
+        Tensor count = countsOf(o, x[0], y[0]);
+        forEachElement(o, x[0], y[0], [&](int64_t out, int64_t, int64_t in) {
+          y[0][out] += x[0][in] / count[out];
+        });
         return true;
       })
       .Case([&](AvgPoolGradOp o) {
-        double count = static_cast<double>(o.getKernel()[0] * o.getKernel()[1]);
-        forEachElement(o, y[0], x[0],
-                       [&](int64_t out, int64_t, int64_t in) { y[0][in] += x[0][out] / count; });
+        Tensor count = countsOf(o, y[0], x[0]);
+        forEachElement(o, y[0], x[0], [&](int64_t out, int64_t, int64_t in) {
+          y[0][in] += x[0][out] / count[out];
+        });
         return true;
       })
       .Case([&](GlobalAvgPoolOp) {

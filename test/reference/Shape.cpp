@@ -65,6 +65,23 @@ bool evaluateShape(Operation *op, Operands x, Results y) {
         place(x[0], y[0], o.getAxis(), o.getLow());
         return true;
       })
+      .Case([&](RollOp o) {
+        for (int64_t i = 0; i < x[0].size(); ++i) {
+          std::vector<int64_t> at = x[0].index(i);
+          int64_t &place = at[o.getAxis()];
+          place = (place + static_cast<int64_t>(o.getShift())) % x[0].shape[o.getAxis()];
+          y[0][y[0].offset(at)] = x[0][i];
+        }
+        return true;
+      })
+      .Case([&](FlipOp o) {
+        for (int64_t i = 0; i < x[0].size(); ++i) {
+          std::vector<int64_t> at = x[0].index(i);
+          at[o.getAxis()] = x[0].shape[o.getAxis()] - 1 - at[o.getAxis()];
+          y[0][y[0].offset(at)] = x[0][i];
+        }
+        return true;
+      })
       .Case<ReduceSumOp, ReduceMeanOp>([&](auto o) {
         double count = isa<ReduceMeanOp>(op) ? static_cast<double>(x[0].size()) / y[0].size() : 1;
         for (int64_t i = 0; i < x[0].size(); ++i)

@@ -65,6 +65,31 @@ LogicalResult emitPutRows(PutRowsOp op, OpKernels &kernels) {
   return success();
 }
 
+LogicalResult emitRoll(RollOp op, OpKernels &kernels) {
+  for (const SegmentCopy &copy : copiesOf(op))
+    addCopy(kernels, copy);
+  return success();
+}
+
+// An item is a row of the result: of the last dimension, or where that is turned round, too.
+LogicalResult emitFlip(FlipOp op, OpKernels &kernels) {
+  auto shape = shapeOf(op.getInput());
+  int64_t axis = op.getAxis(), size = shape[axis];
+  int64_t inner = product(shape.drop_front(axis + 1)), outer = product(shape.take_front(axis));
+  int64_t rows = inner == 1 ? outer : outer * size, width = inner == 1 ? size : inner;
+  kernels.add("", {kernels.operand(0, {rows, width}), kernels.result(0, {rows, width})}, rows,
+              grainOf(width), [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
+                k.loop(begin, end, [&](Expr row) {
+                  Expr from = inner == 1 ? row : row + (size - 1) - row % size * 2;
+                  k.loop(k.index(0), k.index(width), [&](Expr c) {
+                    Expr at = inner == 1 ? k.index(size - 1) - c : c;
+                    k.store(k.load(buffers[0], {from, at}), buffers[1], {row, c});
+                  });
+                });
+              });
+  return success();
+}
+
 LogicalResult emitPad(PadOp op, OpKernels &kernels) {
   auto from = shapeOf(op.getInput()), to = shapeOf(op.getOutput());
   int64_t axis = op.getAxis(), low = op.getLow(), size = from[axis];

@@ -103,6 +103,8 @@ mlir::LogicalResult emitConcat(ConcatOp op, OpKernels &kernels);
 mlir::LogicalResult emitSlice(SliceOp op, OpKernels &kernels);
 mlir::LogicalResult emitPutRows(PutRowsOp op, OpKernels &kernels);
 mlir::LogicalResult emitPad(PadOp op, OpKernels &kernels);
+mlir::LogicalResult emitRoll(RollOp op, OpKernels &kernels);
+mlir::LogicalResult emitFlip(FlipOp op, OpKernels &kernels);
 mlir::LogicalResult emitBroadcast(BroadcastOp op, OpKernels &kernels);
 mlir::LogicalResult emitClassToken(ClassTokenOp op, OpKernels &kernels);
 mlir::LogicalResult emitEmbedding(EmbeddingOp op, OpKernels &kernels);

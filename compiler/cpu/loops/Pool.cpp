@@ -39,7 +39,7 @@ void addForward(KernelBuilder &k, const PoolWindows &w, Expr begin, Expr end,
       auto inside = [&] {
         k.loop(zero, channels, [&](Expr c) { forward.inside(output, top, left, c); });
       };
-      if (w.padHeight == 0 && w.padWidth == 0)
+      if (w.areInsideDown() && w.areInsideAcross())
         return inside();
       Expr isInside = (top >= 0) & (left >= 0) & (top <= k.index(w.height - w.kernelHeight)) &
                       (left <= k.index(w.width - w.kernelWidth));
@@ -166,7 +166,9 @@ LogicalResult emitAvgPool(AvgPoolOp op, OpKernels &kernels) {
                 };
                 auto finish = [&](ArrayRef<Expr> output, Expr c) {
                   SmallVector<Expr> at{output[0], output[1], output[2], c};
-                  k.store(k.load(buffers[1], at) / w.size(), buffers[1], at);
+                  Expr count = averageCount(k, w, op.getCountPadding(), output[1], output[2]);
+                  Expr sum = k.load(buffers[1], at);
+                  k.store(Value(count) ? sum / count : sum / w.size(), buffers[1], at);
                 };
                 Forward forward;
                 forward.inside = inside;
@@ -180,20 +182,27 @@ LogicalResult emitAvgPool(AvgPoolOp op, OpKernels &kernels) {
 
 LogicalResult emitAvgPoolGrad(AvgPoolGradOp op, OpKernels &kernels) {
   PoolWindows w = PoolWindows::of(op, op.getInputGradient(), op.getGradient());
-  kernels.add("", {kernels.operand(0), kernels.result(0)}, w.batch * w.height,
-              grainOf(w.width * w.channels),
-              [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
-                addGather(k, w, begin, end, [&](ArrayRef<Expr> input, ArrayRef<Covering> windows) {
-                  k.loop(k.index(0), k.index(w.channels), [&](Expr c) {
-                    Expr sum = k.f32(0);
-                    for (const Covering &window : windows) {
-                      Expr gradient = k.load(buffers[0], {input[0], window.row, window.column, c});
-                      sum = sum + k.select(window.exists, gradient, k.f32(0));
-                    }
-                    k.store(sum / w.size(), buffers[1], {input[0], input[1], input[2], c});
-                  });
-                });
-              });
+  kernels.add(
+      "", {kernels.operand(0), kernels.result(0)}, w.batch * w.height,
+      grainOf(w.width * w.channels),
+      [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
+        addGather(k, w, begin, end, [&](ArrayRef<Expr> input, ArrayRef<Covering> windows) {
+          SmallVector<Expr> counts;
+          for (const Covering &window : windows)
+            counts.push_back(averageCount(k, w, op.getCountPadding(), window.row, window.column));
+          bool differ = Value(counts.front()) != Value();
+          k.loop(k.index(0), k.index(w.channels), [&](Expr c) {
+            Expr sum = k.f32(0);
+            for (auto [window, count] : llvm::zip_equal(windows, counts)) {
+              Expr gradient = k.load(buffers[0], {input[0], window.row, window.column, c});
+              if (differ)
+                gradient = gradient / count;
+              sum = sum + k.select(window.exists, gradient, k.f32(0));
+            }
+            k.store(differ ? sum : sum / w.size(), buffers[1], {input[0], input[1], input[2], c});
+          });
+        });
+      });
   return success();
 }
 

@@ -54,7 +54,7 @@ struct Pixel {
 /// padding.
 Expr fetchInput(GpuBuilder &k, const Spec &c, Value buffer, const Pixel &out, Expr tapY, Expr tapX,
                 Expr channel, Expr isThere, int64_t width) {
-  Expr y = out.y * c.stride_h + tapY, x = out.x * c.stride_w + tapX;
+  Expr y = out.y * c.stride_h + tapY * c.dilation_h, x = out.x * c.stride_w + tapX * c.dilation_w;
   if (c.pad_h != 0)
     y = y - c.pad_h;
   if (c.pad_w != 0)
@@ -63,12 +63,12 @@ Expr fetchInput(GpuBuilder &k, const Spec &c, Value buffer, const Pixel &out, Ex
     isThere = Value(isThere) ? isThere & condition : condition;
   };
   // Where the last tap of the last pixel is inside, all are.
-  auto isInside = [](int64_t in, int64_t out, int64_t stride, int64_t kernel, int64_t padding) {
-    return padding == 0 && (out - 1) * stride + kernel <= in;
+  auto isInside = [](int64_t in, int64_t out, int64_t stride, int64_t span, int64_t padding) {
+    return padding == 0 && (out - 1) * stride + span <= in;
   };
-  if (!isInside(c.in_h, c.out_h, c.stride_h, c.kernel_h, c.pad_h))
+  if (!isInside(c.in_h, c.out_h, c.stride_h, (c.kernel_h - 1) * c.dilation_h + 1, c.pad_h))
     require(isBetween(y, c.in_h));
-  if (!isInside(c.in_w, c.out_w, c.stride_w, c.kernel_w, c.pad_w))
+  if (!isInside(c.in_w, c.out_w, c.stride_w, (c.kernel_w - 1) * c.dilation_w + 1, c.pad_w))
     require(isBetween(x, c.in_w));
   Expr index = ((out.image * c.in_h + y) * c.in_w + x) * c.in_c + channel;
   return fetchOrZero(k, buffer, index, isThere, width);
@@ -149,18 +149,30 @@ ProductKernel gradientOfFilter(const Spec &c) {
 ///   phase = (number + padding) % stride,
 /// by the output places first + q - t, with
 ///   first = (number + padding) / stride.
+/// With a dilation there is one phase, of all places and taps: an output place that is not a whole
+/// number is none.
 struct Phases {
-  int64_t in, out, kernel, stride, padding;
+  int64_t in, out, kernel, stride, padding, dilation;
 
-  int64_t count() const { return std::min(stride, in); }
-  Expr phaseOf(Expr number) const { return (number + padding) % stride; }
-  Expr firstOf(Expr number) const { return (number + padding) / stride; }
+  /// From a place or tap of a phase to the next.
+  int64_t step() const { return dilation == 1 ? stride : 1; }
+  int64_t count() const { return std::min(step(), in); }
+  Expr phaseOf(Expr number) const { return (number + padding) % step(); }
+  Expr firstOf(Expr number) const { return (number + padding) / step(); }
   /// The most that a phase has of places and taps.
-  int64_t places() const { return ceilDiv(in, stride); }
-  int64_t taps() const { return ceilDiv(kernel, stride); }
+  int64_t places() const { return ceilDiv(in, step()); }
+  int64_t taps() const { return ceilDiv(kernel, step()); }
   /// Taps of a phase are taps() or one less, which may be none.
-  bool hasFewer() const { return kernel % stride != 0; }
-  Expr hasAll(Expr phase) const { return phase < kernel - (taps() - 1) * stride; }
+  bool hasFewer() const { return kernel % step() != 0; }
+  Expr hasAll(Expr phase) const { return phase < kernel - (taps() - 1) * step(); }
+  /// The output place that reads a place through a tap, and whether there is one.
+  std::pair<Expr, Expr> outputOf(Expr first, Expr place, Expr tap) const {
+    Expr at = first + place - tap * dilation;
+    if (step() == stride)
+      return {at, isBetween(at, out)};
+    Expr whole = at / stride;
+    return {whole, (at >= 0) & (at % stride == 0) & (whole < out)};
+  }
 };
 
 /// What a block of the product knows of its phase.
@@ -175,9 +187,8 @@ struct Phase {
 /// The gradient of the input as a batch of products, one for each phase.
 struct InputGradient {
   explicit InputGradient(const Spec &c)
-      : c(c), down{c.in_h, c.out_h, c.kernel_h, c.stride_h, c.pad_h}, across{c.in_w, c.out_w,
-                                                                             c.kernel_w, c.stride_w,
-                                                                             c.pad_w} {}
+      : c(c), down{c.in_h, c.out_h, c.kernel_h, c.stride_h, c.pad_h, c.dilation_h},
+        across{c.in_w, c.out_w, c.kernel_w, c.stride_w, c.pad_w, c.dilation_w} {}
 
   Spec c;
   Phases down, across;
@@ -217,16 +228,17 @@ struct InputGradient {
   TileOperand left(GpuBuilder &k, int64_t rows, Value buffer, Expr number) const {
     Phase phase = phaseOf(k, number);
     int64_t width = c.out_c % 4 == 0 ? 4 : 1;
-    return TileOperand{
-        rows, width, true, [=, *this, &k](Expr row, Expr at) {
-          Pixel place(row, down.places(), across.places());
-          Tap tap = tapOf(k, phase, at);
-          Expr y = phase.firstY + place.y - tap.y, x = phase.firstX + place.x - tap.x;
-          // Depth beyond the phase's end is a tap down that it does not have.
-          Expr isThere = isBetween(y, c.out_h) & isBetween(x, c.out_w) & (tap.y < phase.tapsY);
-          Expr index = ((place.image * c.out_h + y) * c.out_w + x) * c.out_c + tap.channel;
-          return fetchOrZero(k, buffer, index, isThere, width);
-        }};
+    return TileOperand{rows, width, true, [=, *this, &k](Expr row, Expr at) {
+                         Pixel place(row, down.places(), across.places());
+                         Tap tap = tapOf(k, phase, at);
+                         auto [y, hasY] = down.outputOf(phase.firstY, place.y, tap.y);
+                         auto [x, hasX] = across.outputOf(phase.firstX, place.x, tap.x);
+                         // Depth beyond the phase's end is a tap down that it does not have.
+                         Expr isThere = hasY & hasX & (tap.y < phase.tapsY);
+                         Expr index =
+                             ((place.image * c.out_h + y) * c.out_w + x) * c.out_c + tap.channel;
+                         return fetchOrZero(k, buffer, index, isThere, width);
+                       }};
   }
   /// The filter's taps of the phase.
   TileOperand right(GpuBuilder &k, Value buffer, Expr number) const {
@@ -234,7 +246,8 @@ struct InputGradient {
     int64_t width = c.in_c % 4 == 0 ? 4 : 1;
     return TileOperand{c.in_c, width, false, [=, *this, &k](Expr column, Expr at) {
                          Tap tap = tapOf(k, phase, at);
-                         Expr y = phase.y + tap.y * c.stride_h, x = phase.x + tap.x * c.stride_w;
+                         Expr y = phase.y + tap.y * down.step(),
+                              x = phase.x + tap.x * across.step();
                          Expr index =
                              ((tap.channel * c.kernel_h + y) * c.kernel_w + x) * c.in_c + column;
                          return fetchOrZero(k, buffer, index, tap.y < phase.tapsY, width);
@@ -243,12 +256,12 @@ struct InputGradient {
   ProductKernel::Place place(GpuBuilder &k, Expr number, Expr row, Expr column) const {
     Phase phase = phaseOf(k, number);
     Pixel place(row, down.places(), across.places());
-    Expr y = place.y * c.stride_h + phase.numberY;
-    Expr x = place.x * c.stride_w + phase.numberX;
+    Expr y = place.y * down.step() + phase.numberY;
+    Expr x = place.x * across.step() + phase.numberX;
     Expr isThere;
-    if (c.in_h % c.stride_h != 0)
+    if (c.in_h % down.step() != 0)
       isThere = y < c.in_h;
-    if (c.in_w % c.stride_w != 0)
+    if (c.in_w % across.step() != 0)
       isThere = Value(isThere) ? isThere & (x < c.in_w) : x < c.in_w;
     Expr index = ((place.image * c.in_h + y) * c.in_w + x) * c.in_c + column;
     return {index, isThere};
@@ -296,7 +309,7 @@ void addBiasGradient(GpuKernels &kernels, const Spec &c, BufferUse gradient,
 
 } // namespace
 
-void addConvolution(GpuKernels &kernels, const Spec &c, const ConvolutionUses &uses) {
+static void addOneGroup(GpuKernels &kernels, const Spec &c, const ConvolutionUses &uses) {
   ProductKernel product;
   switch (c.direction) {
   case plan::Direction_Forward:
@@ -317,6 +330,10 @@ void addConvolution(GpuKernels &kernels, const Spec &c, const ConvolutionUses &u
   product.flops = 2. * double(pixelsOut(c)) * double(c.out_c) * double(filterSize(c));
   product.accumulate = c.accumulate;
   addProduct(kernels, product);
+}
+
+void addConvolution(GpuKernels &kernels, const Spec &c, const ConvolutionUses &uses) {
+  (c.groups == 1 ? addOneGroup : addGroupedConvolution)(kernels, c, uses);
   if (c.direction == plan::Direction_BackwardWeights && uses.bias)
     addBiasGradient(kernels, c, uses.output, *uses.bias);
 }

@@ -146,6 +146,8 @@ mlir::LogicalResult emitConcat(ConcatOp op, GpuKernels &kernels);
 mlir::LogicalResult emitSlice(SliceOp op, GpuKernels &kernels);
 mlir::LogicalResult emitPutRows(PutRowsOp op, GpuKernels &kernels);
 mlir::LogicalResult emitPad(PadOp op, GpuKernels &kernels);
+mlir::LogicalResult emitRoll(RollOp op, GpuKernels &kernels);
+mlir::LogicalResult emitFlip(FlipOp op, GpuKernels &kernels);
 mlir::LogicalResult emitBroadcast(BroadcastOp op, GpuKernels &kernels);
 mlir::LogicalResult emitClassToken(ClassTokenOp op, GpuKernels &kernels);
 mlir::LogicalResult emitEmbedding(EmbeddingOp op, GpuKernels &kernels);

@@ -67,6 +67,25 @@ LogicalResult emitPutRows(PutRowsOp op, GpuKernels &kernels) {
   return success();
 }
 
+LogicalResult emitRoll(RollOp op, GpuKernels &kernels) {
+  for (const SegmentCopy &copy : copiesOf(op))
+    addCopy(kernels, copy);
+  return success();
+}
+
+LogicalResult emitFlip(FlipOp op, GpuKernels &kernels) {
+  Segments whole = Segments::of(shapeOf(op.getInput()), op.getAxis(), 0, 1);
+  int64_t size = shapeOf(op.getInput())[op.getAxis()], inner = whole.length;
+  int64_t width = vectorWidth({inner});
+  addRows(kernels, "", {flat(kernels.operand(0)), flat(kernels.result(0))}, whole.outer * size,
+          inner, width, [&](GpuBuilder &k, ArrayRef<Value> buffers, Expr row, Expr i) {
+            Expr from = row + (size - 1) - row % size * 2;
+            k.storeElements(k.loadElements(buffers[0], {from * inner + i}, width), buffers[1],
+                            {row * inner + i});
+          });
+  return success();
+}
+
 LogicalResult emitPad(PadOp op, GpuKernels &kernels) {
   auto from = shapeOf(op.getInput()), to = shapeOf(op.getOutput());
   int64_t axis = op.getAxis();

@@ -43,16 +43,16 @@ forWindow(GpuBuilder &k, const PoolWindows &w, const Place &output, SmallVector<
   Expr top = output.row * w.strideHeight, left = output.column * w.strideWidth;
   auto visit = [&](Expr i, Expr j, ArrayRef<Expr> values) {
     Expr position = i * w.kernelWidth + j, isThere;
-    auto inside = [&](Expr at, int64_t pad, int64_t size) {
-      if (pad == 0)
+    auto inside = [&](Expr at, bool isInside, int64_t pad, int64_t size) {
+      if (isInside)
         return at;
       at = at - pad;
       Expr is = (at >= 0) & (at < size);
       isThere = Value(isThere) ? isThere & is : is;
       return k.minimum(k.maximum(at, k.index(0)), k.index(size - 1));
     };
-    Expr row = inside(top + i, w.padHeight, w.height);
-    Expr column = inside(left + j, w.padWidth, w.width);
+    Expr row = inside(top + i, w.areInsideDown(), w.padHeight, w.height);
+    Expr column = inside(left + j, w.areInsideAcross(), w.padWidth, w.width);
     return body(position, {output.sample, row, column, output.channel}, isThere, values);
   };
   constexpr int64_t unrolled = 64;
@@ -72,8 +72,8 @@ SmallVector<Expr> indices(const Place &place) {
 }
 
 /// Adds a kernel that sums what the windows over each input element send to it: `share` gives it,
-/// from the output element with these indices. buffers.back() gets the sums over `divisor`.
-void addGather(GpuKernels &kernels, ArrayRef<BufferUse> uses, const PoolWindows &w, double divisor,
+/// from the output element with these indices. buffers.back() gets the sums.
+void addGather(GpuKernels &kernels, ArrayRef<BufferUse> uses, const PoolWindows &w,
                llvm::function_ref<Elements(GpuBuilder &, ArrayRef<Value>, const Covering &,
                                            ArrayRef<Expr> at, int64_t width)>
                    share) {
@@ -86,8 +86,6 @@ void addGather(GpuKernels &kernels, ArrayRef<BufferUse> uses, const PoolWindows 
                 for (auto [sum, part] : llvm::zip_equal(sums, share(k, buffers, window, at, width)))
                   sum = sum + part;
               }
-              for (Expr &sum : sums)
-                sum = divisor == 1 ? sum : sum / divisor;
               k.storeElements(sums, buffers.back(), indices(input));
             });
 }
@@ -131,7 +129,7 @@ LogicalResult emitMaxPool(MaxPoolOp op, GpuKernels &kernels) {
 
 LogicalResult emitMaxPoolGrad(MaxPoolGradOp op, GpuKernels &kernels) {
   PoolWindows w = PoolWindows::of(op, op.getInputGradient(), op.getGradient());
-  addGather(kernels, {kernels.operand(0), kernels.operand(1), kernels.result(0)}, w, 1,
+  addGather(kernels, {kernels.operand(0), kernels.operand(1), kernels.result(0)}, w,
             [](GpuBuilder &k, ArrayRef<Value> buffers, const Covering &window, ArrayRef<Expr> at,
                int64_t width) {
               // The position that sends its gradient here.
@@ -163,8 +161,9 @@ LogicalResult emitAvgPool(AvgPoolOp op, GpuKernels &kernels) {
                           sum + (Value(isThere) ? k.select(isThere, element, k.f32(0)) : element));
                     return next;
                   });
+              Expr count = averageCount(k, w, op.getCountPadding(), output.row, output.column);
               for (Expr &sum : sums)
-                sum = sum / w.size();
+                sum = Value(count) ? sum / count : sum / w.size();
               k.storeElements(sums, buffers[1], indices(output));
             });
   return success();
@@ -172,12 +171,15 @@ LogicalResult emitAvgPool(AvgPoolOp op, GpuKernels &kernels) {
 
 LogicalResult emitAvgPoolGrad(AvgPoolGradOp op, GpuKernels &kernels) {
   PoolWindows w = PoolWindows::of(op, op.getInputGradient(), op.getGradient());
-  addGather(kernels, {kernels.operand(0), kernels.result(0)}, w, double(w.size()),
-            [](GpuBuilder &k, ArrayRef<Value> buffers, const Covering &window, ArrayRef<Expr> at,
-               int64_t width) {
+  addGather(kernels, {kernels.operand(0), kernels.result(0)}, w,
+            [&](GpuBuilder &k, ArrayRef<Value> buffers, const Covering &window, ArrayRef<Expr> at,
+                int64_t width) {
+              Expr count = averageCount(k, w, op.getCountPadding(), window.row, window.column);
               Elements gradients = k.loadElements(buffers[0], at, width);
-              for (Expr &gradient : gradients)
+              for (Expr &gradient : gradients) {
+                gradient = Value(count) ? gradient / count : gradient / w.size();
                 gradient = k.select(window.exists, gradient, k.f32(0));
+              }
               return gradients;
             });
   return success();

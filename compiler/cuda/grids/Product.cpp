@@ -40,10 +40,9 @@ std::string whyNoKernel(const plan::MatMulSpecT &product) {
   return whyNotTypes(product.type, product.accumulator);
 }
 std::string whyNoKernel(const plan::ConvolutionSpecT &c) {
-  if (c.groups != 1 || c.dilation_h != 1 || c.dilation_w != 1)
-    return "kernels of convolutions have no groups and no dilation yet, this one has " +
-           std::to_string(c.groups) + " groups and a dilation of " + std::to_string(c.dilation_h) +
-           " x " + std::to_string(c.dilation_w);
+  if (c.groups < 1 || c.in_c % c.groups != 0 || c.out_c % c.groups != 0)
+    return std::to_string(c.groups) + " groups do not divide " + std::to_string(c.in_c) +
+           " input and " + std::to_string(c.out_c) + " output channels";
   return whyNotTypes(c.type, c.accumulator);
 }
 

@@ -250,6 +250,28 @@ void addCombine(GpuKernels &kernels, const ProductKernel &product, const Product
 
 } // namespace
 
+void addElements(GpuKernels &kernels, const ProductKernel &product, ElementSum sum) {
+  ProductKernel dense = product;
+  dense.place = [columns = product.columns](GpuBuilder &, Expr, Expr row, Expr column) {
+    return ProductKernel::Place{row * columns + column, {}};
+  };
+  SmallVector<BufferUse> uses{product.a, product.b};
+  uses.append(Epilogue::uses(product));
+  int64_t items = product.rows * product.columns;
+  kernels.add(
+      "elements", uses, itemGrid(items), itemBlock,
+      [&](GpuBuilder &k, ArrayRef<Value> buffers) {
+        Epilogue epilogue(dense, buffers.drop_front(2));
+        forItems(k, items, [&](Expr item) {
+          Expr row = item / product.columns, column = item % product.columns;
+          Expr value = sum(k, buffers[0], buffers[1], row, column);
+          epilogue.finish(k, {value}, k.index(0), row, column);
+        });
+      },
+      elementSlowdown * product.flops);
+  kernels.costs.productFlops += elementSlowdown * product.flops;
+}
+
 void addProduct(GpuKernels &kernels, const ProductKernel &product) {
   addProduct(kernels, product, cutProduct(product.shape(), kernels.device()));
 }

@@ -73,6 +73,15 @@ struct ProductKernel {
 void addProduct(GpuKernels &kernels, const ProductKernel &product);
 void addProduct(GpuKernels &kernels, const ProductKernel &product, const ProductCut &cut);
 
+/// Adds a kernel with one thread for each element of c, a dense matrix: `sum` gives what stands for
+/// a * b. For products of so little depth that tiles would stay empty.
+using ElementSum =
+    llvm::function_ref<Expr(GpuBuilder &k, mlir::Value a, mlir::Value b, Expr row, Expr column)>;
+void addElements(GpuKernels &kernels, const ProductKernel &product, ElementSum sum);
+/// How many times longer than in tiles its FLOPs are taken to need: each has two loads and the
+/// arithmetic of their indices. An estimate; nothing was measured.
+constexpr double elementSlowdown = 8;
+
 /// Why no kernel can be generated for it; empty where one can.
 std::string whyNoKernel(const plan::MatMulSpecT &product);
 std::string whyNoKernel(const plan::ConvolutionSpecT &convolution);
@@ -92,6 +101,9 @@ struct ConvolutionUses {
 };
 void addConvolution(GpuKernels &kernels, const plan::ConvolutionSpecT &convolution,
                     const ConvolutionUses &uses);
+/// One with groups.
+void addGroupedConvolution(GpuKernels &kernels, const plan::ConvolutionSpecT &convolution,
+                           const ConvolutionUses &uses);
 
 } // namespace gc::cuda
 

@@ -9,6 +9,7 @@ struct Shape {
   const char *name;
   int64_t batch, in_h, in_w, in_c, out_h, out_w, out_c;
   int64_t kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w;
+  int64_t groups = 1, dilation_h = 1, dilation_w = 1;
 };
 
 const Shape kShapes[] = {
@@ -27,6 +28,19 @@ const Shape kShapes[] = {
     {"patch4", 2, 12, 12, 3, 3, 3, 17, 4, 4, 4, 4, 0, 0},
     {"patch4-uncovered", 2, 14, 13, 3, 3, 3, 17, 4, 4, 4, 4, 0, 0},
     {"rectangular", 2, 9, 6, 4, 7, 3, 6, 3, 2, 1, 2, 0, 0},
+    {"depthwise-3x3", 2, 9, 7, 24, 9, 7, 24, 3, 3, 1, 1, 1, 1, 24},
+    {"depthwise-3x3-stride2", 2, 9, 10, 19, 5, 5, 19, 3, 3, 2, 2, 1, 1, 19},
+    {"depthwise-5x5", 1, 7, 8, 16, 7, 8, 16, 5, 5, 1, 1, 2, 2, 16},
+    {"depthwise-7x7", 1, 8, 9, 20, 8, 9, 20, 7, 7, 1, 1, 3, 3, 20},
+    {"depthwise-twofold", 2, 6, 6, 8, 6, 6, 16, 3, 3, 1, 1, 1, 1, 8},
+    {"depthwise-dilated", 2, 9, 9, 16, 9, 9, 16, 3, 3, 1, 1, 2, 2, 16, 2, 2},
+    {"groups-of-4", 2, 7, 7, 32, 7, 7, 32, 3, 3, 1, 1, 1, 1, 8},
+    {"groups-of-16-stride2", 2, 8, 8, 48, 4, 4, 48, 3, 3, 2, 2, 1, 1, 3},
+    {"groups-odd", 2, 7, 6, 15, 7, 6, 9, 3, 3, 1, 1, 1, 1, 3},
+    {"groups-1x1", 2, 5, 5, 24, 5, 5, 40, 1, 1, 1, 1, 0, 0, 4},
+    {"dilated", 2, 9, 10, 16, 9, 6, 12, 3, 3, 1, 1, 2, 1, 1, 2, 3},
+    {"dilated-stride2", 2, 11, 11, 5, 6, 6, 7, 3, 3, 2, 2, 2, 2, 1, 2, 2},
+    {"groups-dilated", 2, 9, 9, 16, 9, 9, 24, 3, 3, 1, 1, 3, 3, 2, 3, 3},
 };
 
 cpu::ConvolutionSpec specOf(const Shape &s) {
@@ -35,6 +49,7 @@ cpu::ConvolutionSpec specOf(const Shape &s) {
   spec.out_h = s.out_h, spec.out_w = s.out_w, spec.out_c = s.out_c;
   spec.kernel_h = s.kernel_h, spec.kernel_w = s.kernel_w, spec.stride_h = s.stride_h;
   spec.stride_w = s.stride_w, spec.pad_h = s.pad_h, spec.pad_w = s.pad_w;
+  spec.groups = s.groups, spec.dilation_h = s.dilation_h, spec.dilation_w = s.dilation_w;
   return spec;
 }
 
@@ -42,8 +57,8 @@ std::string check(const cpu::ConvolutionSpec &spec, const Setup &setup) {
   SmallPlan plan;
   std::vector<int64_t> outShape = {spec.batch, spec.out_h, spec.out_w, spec.out_c};
   uint32_t src = plan.activation("src", {spec.batch, spec.in_h, spec.in_w, spec.in_c});
-  uint32_t weights =
-      plan.activation("weights", {spec.out_c, spec.kernel_h, spec.kernel_w, spec.in_c});
+  uint32_t weights = plan.activation(
+      "weights", {spec.out_c, spec.kernel_h, spec.kernel_w, spec.in_c / spec.groups});
   uint32_t dst = plan.activation("dst", outShape);
   uint32_t bias = plan.activation("bias", {spec.out_c});
   uint32_t residual = plan.activation("residual", outShape);
@@ -62,7 +77,8 @@ std::string check(const cpu::ConvolutionSpec &spec, const Setup &setup) {
   };
   size_t outs = size({spec.batch, spec.out_h, spec.out_w, spec.out_c});
   auto x = randomFloats(size({spec.batch, spec.in_h, spec.in_w, spec.in_c}), 1);
-  auto w = randomFloats(size({spec.out_c, spec.kernel_h, spec.kernel_w, spec.in_c}), 2);
+  auto w =
+      randomFloats(size({spec.out_c, spec.kernel_h, spec.kernel_w, spec.in_c / spec.groups}), 2);
   auto y = randomFloats(outs, 3), b = randomFloats(size({spec.out_c}), 4);
   auto r = randomFloats(outs, 5);
   auto writeAll = [&] {

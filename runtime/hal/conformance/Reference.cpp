@@ -16,18 +16,21 @@ static double activate(double x, plan::Activation activation) {
 /// Calls body(src index, weight index, dst index) for every product of the convolution.
 static void products(const cpu::ConvolutionSpec &s,
                      const std::function<void(size_t, size_t, size_t)> &body) {
+  int64_t inC = s.in_c / s.groups, outC = s.out_c / s.groups; // of a group
   for (int64_t n = 0; n < s.batch; ++n)
     for (int64_t oy = 0; oy < s.out_h; ++oy)
       for (int64_t ox = 0; ox < s.out_w; ++ox)
         for (int64_t ky = 0; ky < s.kernel_h; ++ky)
           for (int64_t kx = 0; kx < s.kernel_w; ++kx) {
-            int64_t y = oy * s.stride_h + ky - s.pad_h, x = ox * s.stride_w + kx - s.pad_w;
+            int64_t y = oy * s.stride_h + ky * s.dilation_h - s.pad_h;
+            int64_t x = ox * s.stride_w + kx * s.dilation_w - s.pad_w;
             if (y < 0 || y >= s.in_h || x < 0 || x >= s.in_w)
               continue;
             for (int64_t o = 0; o < s.out_c; ++o)
-              for (int64_t c = 0; c < s.in_c; ++c)
-                body(static_cast<size_t>(((n * s.in_h + y) * s.in_w + x) * s.in_c + c),
-                     static_cast<size_t>(((o * s.kernel_h + ky) * s.kernel_w + kx) * s.in_c + c),
+              for (int64_t c = 0; c < inC; ++c)
+                body(static_cast<size_t>(((n * s.in_h + y) * s.in_w + x) * s.in_c + o / outC * inC +
+                                         c),
+                     static_cast<size_t>(((o * s.kernel_h + ky) * s.kernel_w + kx) * inC + c),
                      static_cast<size_t>(((n * s.out_h + oy) * s.out_w + ox) * s.out_c + o));
           }
 }

@@ -48,24 +48,24 @@ std::vector<Pointwise> pointwiseOps() {
 
 class PointwiseTest : public testing::TestWithParam<Pointwise> {};
 
-// A new op is tested here without a word: against its values in test/reference.
-TEST_P(PointwiseTest, MatchesReference) {
-  ASSERT_GT(GetParam().operands, 0u);
+// `head` is what stands before the operands, `tail` what stands behind them; operands are drawn
+// from [low, high].
+void expectReferencesValues(const std::string &head, const std::string &tail, unsigned operandCount,
+                            float low, float high, double tolerance = 1e-6) {
   for (std::vector<int64_t> shape :
        {std::vector<int64_t>{1}, {37}, {3, 5, 7}, {2, 1031}, {1024}, {}}) {
     std::vector<Tensor> operands;
     std::vector<gc::reference::Tensor> doubles;
-    std::string text = "%r = gc." + GetParam().name;
-    float range = GetParam().operands == 1 ? 6 : 2;
-    for (unsigned i = 0; i < GetParam().operands; ++i) {
-      operands.push_back(Tensor::random(shape, i + 1, -range, range));
+    std::string text = "%r = gc." + head;
+    for (unsigned i = 0; i < operandCount; ++i) {
+      operands.push_back(Tensor::random(shape, i + 1, low, high));
       doubles.emplace_back(shape);
       for (int64_t j = 0; j < operands[i].size(); ++j)
         doubles[i][j] = operands[i][j];
       text += (i ? ", %" : " %") + std::to_string(i);
     }
     std::string type = operands[0].type();
-    text += signature(operands, {type});
+    text += tail + signature(operands, {type});
     OpUnderTest parsed(text, operands, "");
     auto expected = gc::reference::evaluate(parsed.op, doubles);
     ASSERT_TRUE(succeeded(expected)) << parsed.messages;
@@ -78,11 +78,11 @@ TEST_P(PointwiseTest, MatchesReference) {
           EXPECT_TRUE(std::isnan(actual[i])) << how << " element " << i << ": " << actual[i];
           actual[i] = 0, finite[i] = 0;
         }
-      expectClose(actual, finite, 1e-6, how + type);
+      expectClose(actual, finite, tolerance, how + type);
     };
     check(run(text, operands), "");
-    for (unsigned i = 0; i < GetParam().operands; ++i) {
-      std::vector<int> over(GetParam().operands, -1);
+    for (unsigned i = 0; i < operandCount; ++i) {
+      std::vector<int> over(operandCount, -1);
       over[i] = 0;
       check(run(text, operands, {}, over), "over operand " + std::to_string(i) + " ");
     }
@@ -90,12 +90,19 @@ TEST_P(PointwiseTest, MatchesReference) {
   }
 }
 
+// A new op is tested here without a word: against its values in test/reference.
+TEST_P(PointwiseTest, MatchesReference) {
+  ASSERT_GT(GetParam().operands, 0u);
+  float range = GetParam().operands == 1 ? 6 : 2;
+  expectReferencesValues(GetParam().name, "", GetParam().operands, -range, range);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, PointwiseTest, testing::ValuesIn(pointwiseOps()),
                          [](const auto &info) { return info.param.name; });
 
 TEST(PointwiseOps, AreFound) {
   std::vector<Pointwise> ops = pointwiseOps();
-  for (auto [name, operands] : {Pointwise{"relu", 1}, {"add", 2}, {"gelu_grad", 2}})
+  for (auto [name, operands] : {Pointwise{"relu", 1}, {"add", 2}, {"silu_grad", 2}})
     EXPECT_TRUE(std::any_of(ops.begin(), ops.end(),
                             [&, name = name, operands = operands](auto &op) {
                               return op.name == name && op.operands == operands;
@@ -123,6 +130,74 @@ TEST(FusibleTest, Scale) {
   expectClose(
       run("%r = gc.scale %0 {factor = 0.25 : f32}" + signature({x}, {x.type()}), {x}).results[0],
       expected, 1e-7);
+}
+
+TEST(FusibleTest, OpsWithAttributes) {
+  struct Case {
+    const char *head, *tail;
+    unsigned operands;
+    float low = -4, high = 4;
+    double tolerance = 1e-6;
+  };
+  for (const Case &c : {Case{"gelu", "", 1},
+                        {"gelu_grad", "", 2},
+                        {"gelu", " approximate = tanh", 1},
+                        // Where tanh is near -1, one plus it has lost digits.
+                        {"gelu_grad", " approximate = tanh", 2, -4, 4, 4e-6},
+                        {"add_scalar", " {addend = -1.5 : f32}", 1},
+                        {"clamp", " {low = -1.0 : f32, high = 2.0 : f32}", 1},
+                        {"clamp", " {high = 0.5 : f32}", 1},
+                        {"clamp_grad", " {low = -1.0 : f32, high = 2.0 : f32}", 2},
+                        {"clamp_grad", " {low = -1.0 : f32, open = true}", 2},
+                        {"leaky_relu", " {slope = 0.125 : f32}", 1},
+                        {"leaky_relu_grad", " {slope = 0.125 : f32}", 2},
+                        {"elu", " {alpha = 1.5 : f32}", 1},
+                        {"elu_grad", " {alpha = 1.5 : f32}", 2},
+                        {"pow", " {exponent = 1.0 : f32}", 1},
+                        {"pow", " {exponent = 2.0 : f32}", 1},
+                        {"pow", " {exponent = 3.0 : f32}", 1},
+                        {"pow", " {exponent = -6.0 : f32}", 1, 0.5, 2},
+                        {"pow", " {exponent = 0.5 : f32}", 1},
+                        {"pow", " {exponent = -2.5 : f32}", 1, 0.5, 2},
+                        {"pow", " {exponent = 0.3 : f32}", 1},
+                        {"masked_fill", " {value = 7.0 : f32}", 2},
+                        {"masked_fill", " {value = 7.0 : f32, inverted = true}", 2},
+                        {"compare lt", "", 2},
+                        {"compare le", "", 2},
+                        {"compare gt", "", 2},
+                        {"compare ge", "", 2},
+                        {"compare eq", "", 2},
+                        {"compare ne", "", 2}})
+    expectReferencesValues(c.head, c.tail, c.operands, c.low, c.high, c.tolerance);
+}
+
+// At a bound, a gradient passes or not; equal numbers are equal; a mask of zero keeps.
+TEST(FusibleTest, AtTheirKinks) {
+  auto values = [](const std::string &text, const std::vector<Tensor> &operands) {
+    Outcome outcome = run("%r = gc." + text + signature(operands, {operands[0].type()}), operands);
+    std::vector<float> result;
+    for (int64_t i = 0; i < operands[0].size(); ++i)
+      result.push_back(outcome.results[0][i]);
+    return result;
+  };
+  using Values = std::vector<float>;
+  Tensor x = Tensor::of({3}, {0, 6, 3}), dy = Tensor::of({3}, {5, 5, 5});
+  EXPECT_EQ(values("clamp_grad %0, %1 {low = 0.0 : f32, high = 6.0 : f32}", {x, dy}),
+            (Values{5, 5, 5}));
+  EXPECT_EQ(values("clamp_grad %0, %1 {low = 0.0 : f32, high = 6.0 : f32, open = true}", {x, dy}),
+            (Values{0, 0, 5}));
+  EXPECT_EQ(values("compare eq %0, %1", {x, Tensor::of({3}, {0, 5, 3})}), (Values{1, 0, 1}));
+  EXPECT_EQ(values("compare le %0, %1", {x, Tensor::of({3}, {0, 5, 4})}), (Values{1, 0, 1}));
+  EXPECT_EQ(values("select %0, %1, %2", {x, dy, x}), (Values{0, 5, 5}));
+  EXPECT_EQ(values("masked_fill %1, %0 {value = 0xFF800000 : f32}", {x, dy}),
+            (Values{5, -INFINITY, -INFINITY}));
+  EXPECT_EQ(values("abs_grad %0, %1", {Tensor::of({3}, {0, -2, 2}), dy}), (Values{0, -5, 5}));
+  EXPECT_EQ(values("hardswish_grad %0, %1", {Tensor::of({3}, {-3, 3, 0}), dy}),
+            (Values{0, 5, 2.5}));
+  Tensor nan = Tensor::of({3}, {NAN, -INFINITY, INFINITY});
+  EXPECT_TRUE(std::isnan(values("clamp %0 {low = 0.0 : f32, high = 6.0 : f32}", {nan})[0]));
+  EXPECT_EQ(values("softplus %0", {nan})[2], INFINITY);
+  EXPECT_EQ(values("softplus %0", {nan})[1], 0);
 }
 
 TEST(FusibleTest, NaNPassesReluAndZeroDoesNotPassItsGradient) {

@@ -31,6 +31,35 @@ int64_t elementAt(const std::vector<int64_t> &position, const std::vector<int64_
   return i;
 }
 
+TEST(MoveTest, RollAndFlip) {
+  for (const auto &[shape, axis, shift] :
+       {std::tuple<std::vector<int64_t>, int64_t, int64_t>{{5}, 0, 2},
+        {{4, 8}, 0, 3},
+        {{3, 37}, 1, 36},
+        {{2, 7, 8, 12}, 1, 3},
+        {{2, 5, 6, 3}, 2, 1},
+        {{3, 4, 64}, 2, 8}}) {
+    Tensor x = Tensor::random(shape, 1);
+    std::vector<double> rolled(x.size()), flipped(x.size());
+    for (int64_t i = 0; i < x.size(); ++i) {
+      std::vector<int64_t> to = positionOf(i, shape);
+      int64_t place = to[axis];
+      to[axis] = (place + shift) % shape[axis];
+      rolled[elementAt(to, shape)] = x[i];
+      to[axis] = shape[axis] - 1 - place;
+      flipped[elementAt(to, shape)] = x[i];
+    }
+    std::string along = " {axis = " + std::to_string(axis) + " : i64";
+    expectClose(run("%r = gc.roll %0" + along + ", shift = " + std::to_string(shift) + " : i64}" +
+                        signature({x}, {x.type()}),
+                    {x})
+                    .results[0],
+                rolled, 0, x.type());
+    expectClose(run("%r = gc.flip %0" + along + "}" + signature({x}, {x.type()}), {x}).results[0],
+                flipped, 0, x.type());
+  }
+}
+
 TEST(MoveTest, Transpose) {
   struct Case {
     std::vector<int64_t> shape, permutation;

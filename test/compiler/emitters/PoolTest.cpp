@@ -11,8 +11,14 @@ namespace {
 struct Pool {
   int64_t batch, height, width, channels;
   int64_t kernel[2], stride[2], pad[2];
-  int64_t outHeight() const { return (height + 2 * pad[0] - kernel[0]) / stride[0] + 1; }
-  int64_t outWidth() const { return (width + 2 * pad[1] - kernel[1]) / stride[1] + 1; }
+  bool ceil = false;
+  int64_t outHeight() const { return outputs(height, 0); }
+  int64_t outWidth() const { return outputs(width, 1); }
+  /// Windows that begin where they may and hold an element of the image.
+  int64_t outputs(int64_t size, int d) const {
+    int64_t room = size + 2 * pad[d] - kernel[d], count = room / stride[d] + 1;
+    return count + (ceil && room % stride[d] != 0 && count * stride[d] - pad[d] < size);
+  }
   std::vector<int64_t> input() const { return {batch, height, width, channels}; }
   std::vector<int64_t> output() const { return {batch, outHeight(), outWidth(), channels}; }
   std::string attributes() const {
@@ -20,8 +26,9 @@ struct Pool {
       return "array<i64: " + std::to_string(p[0]) + ", " + std::to_string(p[1]) + ">";
     };
     return " {kernel = " + pair(kernel) + ", strides = " + pair(stride) +
-           ", padding = " + pair(pad) + "}";
+           ", padding = " + pair(pad) + (ceil ? ", ceil_mode = true" : "") + more + "}";
   }
+  std::string more; // attributes
   /// Calls visit(output element, input element, position in the window) for all that are there.
   template <typename Visit> void forAll(Visit visit) const {
     for (int64_t n = 0; n < batch; ++n)
@@ -40,11 +47,13 @@ struct Pool {
 };
 
 const Pool pools[] = {
-    {1, 1, 1, 1, {1, 1}, {1, 1}, {0, 0}},    {2, 8, 8, 16, {2, 2}, {2, 2}, {0, 0}},
-    {2, 7, 9, 5, {2, 2}, {2, 2}, {0, 0}},    {1, 14, 14, 64, {3, 3}, {2, 2}, {1, 1}},
-    {2, 11, 13, 7, {3, 3}, {2, 2}, {1, 1}},  {1, 9, 6, 19, {3, 2}, {1, 3}, {1, 1}},
-    {1, 10, 10, 3, {5, 5}, {3, 3}, {2, 2}},  {1, 6, 6, 4, {2, 2}, {3, 3}, {0, 0}},
-    {3, 17, 19, 12, {3, 3}, {2, 2}, {1, 1}}, {1, 20, 13, 6, {9, 9}, {1, 1}, {4, 4}}};
+    {1, 1, 1, 1, {1, 1}, {1, 1}, {0, 0}},       {2, 8, 8, 16, {2, 2}, {2, 2}, {0, 0}},
+    {2, 7, 9, 5, {2, 2}, {2, 2}, {0, 0}},       {1, 14, 14, 64, {3, 3}, {2, 2}, {1, 1}},
+    {2, 11, 13, 7, {3, 3}, {2, 2}, {1, 1}},     {1, 9, 6, 19, {3, 2}, {1, 3}, {1, 1}},
+    {1, 10, 10, 3, {5, 5}, {3, 3}, {2, 2}},     {1, 6, 6, 4, {2, 2}, {3, 3}, {0, 0}},
+    {3, 17, 19, 12, {3, 3}, {2, 2}, {1, 1}},    {1, 20, 13, 6, {9, 9}, {1, 1}, {4, 4}},
+    {2, 8, 7, 8, {3, 3}, {2, 2}, {0, 0}, true}, {1, 6, 9, 5, {3, 2}, {2, 3}, {1, 1}, true},
+    {1, 5, 5, 4, {2, 2}, {2, 2}, {1, 1}, true}, {1, 7, 10, 3, {3, 3}, {3, 3}, {0, 0}, true}};
 
 TEST(PoolTest, MaxForwardAndBackward) {
   for (const Pool &pool : pools) {
@@ -96,6 +105,8 @@ TEST(PoolTest, MaxOfMinusInfinityAndNaN) {
 TEST(PoolTest, AverageForwardAndBackward) {
   for (const Pool &pool : pools) {
     Tensor x = Tensor::random(pool.input(), 1), dy = Tensor::random(pool.output(), 2);
+    if (pool.ceil)
+      continue; // what counts is tested below
     double size = double(pool.kernel[0] * pool.kernel[1]);
     std::vector<double> y(dy.size()), dx(x.size());
     pool.forAll([&](int64_t out, int64_t in, int64_t) {
@@ -110,6 +121,41 @@ TEST(PoolTest, AverageForwardAndBackward) {
             .results[0],
         dx, 1e-6, x.type());
   }
+}
+
+// Divided by what counts: elements of the image alone, or of the padding too, but never what hangs
+// over it.
+TEST(PoolTest, AverageOfWhatCounts) {
+  for (Pool pool : pools)
+    for (bool countPadding : {false, true}) {
+      if (countPadding && !pool.ceil)
+        continue;
+      pool.more = countPadding ? "" : ", count_padding = false";
+      Tensor x = Tensor::random(pool.input(), 1), dy = Tensor::random(pool.output(), 2);
+      std::vector<double> y(dy.size()), dx(x.size()), count(dy.size());
+      pool.forAll([&](int64_t out, int64_t, int64_t) { ++count[out]; });
+      for (int64_t i = 0; countPadding && i < dy.size(); ++i) {
+        int64_t place[2] = {i / pool.channels / pool.outWidth() % pool.outHeight(),
+                            i / pool.channels % pool.outWidth()};
+        count[i] = 1;
+        for (int d : {0, 1}) {
+          int64_t begin = place[d] * pool.stride[d] - pool.pad[d];
+          int64_t end = (d == 0 ? pool.height : pool.width) + pool.pad[d];
+          count[i] *= double(std::min(begin + pool.kernel[d], end) - begin);
+        }
+      }
+      pool.forAll([&](int64_t out, int64_t in, int64_t) {
+        y[out] += x[in] / count[out];
+        dx[in] += dy[out] / count[out];
+      });
+      expectClose(run("%r = gc.avg_pool %0" + pool.attributes() + signature({x}, {dy.type()}), {x})
+                      .results[0],
+                  y, 1e-6, x.type());
+      expectClose(
+          run("%r = gc.avg_pool_grad %0" + pool.attributes() + signature({dy}, {x.type()}), {dy})
+              .results[0],
+          dx, 1e-6, x.type());
+    }
 }
 
 TEST(PoolTest, GlobalAverage) {

@@ -1,5 +1,5 @@
-// What the CPU's library has no kernels for, it refuses: nothing is computed as if groups, dilation
-// or types had not been said.
+// What the CPU's library has no kernels for, it refuses: nothing is computed as if groups or types
+// had not been said.
 #include "test/runtime/core/SoundPlans.h"
 
 #include <gtest/gtest.h>
@@ -24,17 +24,19 @@ TEST(LibrarySpecs, SmallOnesAreComputed) {
   EXPECT_TRUE(cpu::workspaceBytes(smallMatMul(), 1));
 }
 
-TEST(LibrarySpecs, RefusesGroups) {
+TEST(LibrarySpecs, RefusesGroupsThatDoNotDivide) {
   cpu::ConvolutionSpec spec = smallConvolution();
-  spec.groups = 2;
-  expectRefusal(spec, "2 groups and a dilation of 1 x 1");
+  for (int64_t groups : {int64_t(0), spec.in_c + 1}) {
+    spec.groups = groups;
+    expectRefusal(spec, std::to_string(groups) + " groups do not divide");
+  }
 }
 
-TEST(LibrarySpecs, RefusesDilation) {
+TEST(LibrarySpecs, RefusesDilationsThatAreNone) {
   for (bool down : {true, false}) {
     cpu::ConvolutionSpec spec = smallConvolution();
-    (down ? spec.dilation_h : spec.dilation_w) = 2;
-    expectRefusal(spec, std::string("1 groups and a dilation of ") + (down ? "2 x 1" : "1 x 2"));
+    (down ? spec.dilation_h : spec.dilation_w) = 0;
+    expectRefusal(spec, "a convolution needs positive sizes");
   }
 }
 

@@ -305,18 +305,18 @@ const Broken kBroken[] = {
      [](SmallPlan &p) {
        uint32_t a = p.activation("a", {1000});
        cpu::ConvolutionSpec s = smallConvolution();
-       s.groups = 2;
+       s.groups = 3;
        p.convolution(s, a, a, a, -1, -1, -1);
      },
-     "2 groups and a dilation of 1 x 1; only 1 is supported yet"},
+     "3 groups do not divide"},
     {"convolutionDilation",
      [](SmallPlan &p) {
        uint32_t a = p.activation("a", {1000});
        cpu::ConvolutionSpec s = smallConvolution();
-       s.dilation_w = 2;
+       s.dilation_w = 0;
        p.convolution(s, a, a, a, -1, -1, -1);
      },
-     "1 groups and a dilation of 1 x 2; only 1 is supported yet"},
+     "a size of 0 is not possible"},
     {"convolutionType",
      [](SmallPlan &p) {
        uint32_t a = p.activation("a", {1000});

@@ -16,18 +16,19 @@ static void addActivation(plan::Activation activation, std::vector<Step> &steps)
 // Convolutions
 //===----------------------------------------------------------------------===//
 
-static int64_t outputSize(int64_t in, int64_t kernel, int64_t stride, int64_t pad) {
-  return (in + 2 * pad - kernel) / stride + 1;
+/// `span` is from a filter's first tap to its last.
+static int64_t outputSize(int64_t in, int64_t span, int64_t stride, int64_t pad) {
+  return (in + 2 * pad - span) / stride + 1;
 }
 
-static Descriptor describe(const Shape &strides, const Shape &padding) {
+static Descriptor describe(const Shape &strides, const Shape &padding, const Shape &dilation) {
   Descriptor kind(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
   kind.set(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, int64_t(2))
       .set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_DATA_FLOAT)
       .set(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_CROSS_CORRELATION)
       .set(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, padding)
       .set(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, padding)
-      .set(CUDNN_ATTR_CONVOLUTION_DILATIONS, Shape{1, 1})
+      .set(CUDNN_ATTR_CONVOLUTION_DILATIONS, dilation)
       .set(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, strides)
       .finalize("describing a convolution");
   return kind;
@@ -73,13 +74,15 @@ void build(const plan::ConvolutionSpecT &g, GraphBuilder &builder) {
               g.kernel_w > 0 && g.stride_h > 0 && g.stride_w > 0,
           "a convolution's sizes must be positive");
   require(g.pad_h >= 0 && g.pad_w >= 0, "a convolution's padding must not be negative");
-  require(g.in_h + 2 * g.pad_h >= g.kernel_h && g.in_w + 2 * g.pad_w >= g.kernel_w,
+  require(g.dilation_h > 0 && g.dilation_w > 0, "a convolution's dilation must be positive");
+  int64_t height = (g.kernel_h - 1) * g.dilation_h + 1, width = (g.kernel_w - 1) * g.dilation_w + 1;
+  require(g.in_h + 2 * g.pad_h >= height && g.in_w + 2 * g.pad_w >= width,
           "the filter is larger than the padded image");
-  require(g.out_h == outputSize(g.in_h, g.kernel_h, g.stride_h, g.pad_h) &&
-              g.out_w == outputSize(g.in_w, g.kernel_w, g.stride_w, g.pad_w),
+  require(g.out_h == outputSize(g.in_h, height, g.stride_h, g.pad_h) &&
+              g.out_w == outputSize(g.in_w, width, g.stride_w, g.pad_w),
           "the convolution's output size does not follow from its input");
-  require(g.groups == 1 && g.dilation_h == 1 && g.dilation_w == 1,
-          "groups and dilation are not supported yet");
+  require(g.groups > 0 && g.in_c % g.groups == 0 && g.out_c % g.groups == 0,
+          "a convolution's groups must divide its channels");
   require(g.accumulator == plan::DType_F32, "sums are kept in f32 alone");
   bool isForward = g.direction == plan::Direction_Forward;
   require(isForward || (!g.bias && !g.residual && g.activation == plan::Activation_None),
@@ -88,11 +91,13 @@ void build(const plan::ConvolutionSpecT &g, GraphBuilder &builder) {
           "only a filter's gradient is accumulated");
 
   Shape inDims{g.batch, g.in_c, g.in_h, g.in_w}, outDims{g.batch, g.out_c, g.out_h, g.out_w};
-  Shape filterDims{g.out_c, g.in_c, g.kernel_h, g.kernel_w}, biasDims{1, g.out_c, 1, 1};
+  // The library counts the groups itself: channels of the image by channels of the filter.
+  Shape filterDims{g.out_c, g.in_c / g.groups, g.kernel_h, g.kernel_w}, biasDims{1, g.out_c, 1, 1};
   auto make = [&](const char *role, const Shape &dims) -> const GraphTensor & {
     return builder.tensor(role, dims, channelsLast(dims));
   };
-  Descriptor kind = describe({g.stride_h, g.stride_w}, {g.pad_h, g.pad_w});
+  Descriptor kind =
+      describe({g.stride_h, g.stride_w}, {g.pad_h, g.pad_w}, {g.dilation_h, g.dilation_w});
   switch (g.direction) {
   case plan::Direction_Forward: {
     auto &x = make("input", inDims), &w = make("filter", filterDims);
@@ -177,7 +182,7 @@ bool buildAsConvolution(const plan::MatMulSpecT &g, GraphBuilder &builder) {
     Shape dims{rows, columns, 1, 1};
     return builder.tensor(role, dims, channelsLast(dims));
   };
-  Descriptor kind = describe({1, 1}, {0, 0});
+  Descriptor kind = describe({1, 1}, {0, 0}, {1, 1});
   if (isForward && !g.accumulate) {
     auto &a = make("a", g.m, g.k), &b = make("b", g.n, g.k);
     std::vector<Step> steps;

@@ -24,14 +24,14 @@ bool preferProduct(const ConvolutionSpec &s) {
 
 Result<std::unique_ptr<ConvolutionCall>> ConvolutionCall::create(const ConvolutionSpec &spec) {
   for (int64_t size : {spec.batch, spec.in_h, spec.in_w, spec.in_c, spec.out_h, spec.out_w,
-                       spec.out_c, spec.kernel_h, spec.kernel_w, spec.stride_h, spec.stride_w})
+                       spec.out_c, spec.kernel_h, spec.kernel_w, spec.stride_h, spec.stride_w,
+                       spec.dilation_h, spec.dilation_w})
     if (size < 1)
       return badInput("a convolution needs positive sizes");
-  if (spec.groups != 1 || spec.dilation_h != 1 || spec.dilation_w != 1)
-    return badInput(
-        "the CPU's library has no convolutions with groups or dilation yet, this one has " +
-        std::to_string(spec.groups) + " groups and a dilation of " +
-        std::to_string(spec.dilation_h) + " x " + std::to_string(spec.dilation_w));
+  if (spec.groups < 1 || spec.in_c % spec.groups != 0 || spec.out_c % spec.groups != 0)
+    return badInput(std::to_string(spec.groups) + " groups do not divide " +
+                    std::to_string(spec.in_c) + " input and " + std::to_string(spec.out_c) +
+                    " output channels");
   if (Status types = checkTypes(spec.type, spec.accumulator); !types)
     return types.error();
   if (spec.direction != plan::Direction_Forward &&

@@ -18,13 +18,13 @@ public:
   explicit Direct(const ConvolutionSpec &spec)
       : s_(spec), src_({s_.batch, s_.in_c, s_.in_h, s_.in_w}, kF32, memory::format_tag::nhwc),
         dst_({s_.batch, s_.out_c, s_.out_h, s_.out_w}, kF32, memory::format_tag::nhwc),
-        weights_({s_.out_c, s_.in_c, s_.kernel_h, s_.kernel_w}, kF32, memory::format_tag::ohwi),
-        anyWeights_({s_.out_c, s_.in_c, s_.kernel_h, s_.kernel_w}, kF32, memory::format_tag::any),
+        weights_(filterSizes(), kF32,
+                 s_.groups == 1 ? memory::format_tag::ohwi : memory::format_tag::abdec),
+        anyWeights_(filterSizes(), kF32, memory::format_tag::any),
         bias_({s_.out_c}, kF32, memory::format_tag::x), strides_{s_.stride_h, s_.stride_w},
-        before_{s_.pad_h, s_.pad_w}, after_{(s_.out_h - 1) * s_.stride_h + s_.kernel_h - s_.pad_h -
-                                                s_.in_h,
-                                            (s_.out_w - 1) * s_.stride_w + s_.kernel_w - s_.pad_w -
-                                                s_.in_w} {
+        dilation_{s_.dilation_h - 1, s_.dilation_w - 1}, before_{s_.pad_h, s_.pad_w},
+        after_{paddingAfter(s_.in_h, s_.out_h, s_.kernel_h, s_.stride_h, s_.dilation_h, s_.pad_h),
+               paddingAfter(s_.in_w, s_.out_w, s_.kernel_w, s_.stride_w, s_.dilation_w, s_.pad_w)} {
     switch (s_.direction) {
     case plan::Direction_Forward:
       buildForward();
@@ -76,7 +76,7 @@ public:
 private:
   ConvolutionSpec s_;
   memory::desc src_, dst_, weights_, anyWeights_, bias_;
-  memory::dims strides_, before_, after_;
+  memory::dims strides_, dilation_, before_, after_; // dilation counts from 0
   Primitive main_;
   FilterLayout filters_;
   WorkspaceLayout layout_;
@@ -85,10 +85,21 @@ private:
   size_t biasPlace_ = 0, residualPlace_ = 0; // 0: none (place 0 is src)
   bool blocked_ = false, temporary_ = false, separateEpilogue_ = false;
 
+  // Filters with groups have five dimensions: [group, out, in, kernel, kernel].
+  memory::dims filterSizes() const {
+    if (s_.groups == 1)
+      return {s_.out_c, s_.in_c, s_.kernel_h, s_.kernel_w};
+    return {s_.groups, s_.out_c / s_.groups, s_.in_c / s_.groups, s_.kernel_h, s_.kernel_w};
+  }
+  static int64_t paddingAfter(int64_t in, int64_t out, int64_t kernel, int64_t stride,
+                              int64_t dilation, int64_t before) {
+    return (out - 1) * stride + (kernel - 1) * dilation + 1 - before - in;
+  }
+
   dnnl::convolution_forward::primitive_desc forwardHint(const dnnl::primitive_attr &attr) {
     dnnl::convolution_forward::desc desc(dnnl::prop_kind::forward_training,
                                          algorithm::convolution_direct, src_, anyWeights_, dst_,
-                                         strides_, before_, after_);
+                                         strides_, dilation_, before_, after_);
     return {desc, attr, engine()};
   }
 
@@ -115,9 +126,9 @@ private:
       auto how = algorithm::convolution_direct;
       dnnl::convolution_forward::desc desc =
           s_.bias ? dnnl::convolution_forward::desc(kind, how, src_, anyWeights_, bias_, dst_,
-                                                    strides_, before_, after_)
+                                                    strides_, dilation_, before_, after_)
                   : dnnl::convolution_forward::desc(kind, how, src_, anyWeights_, dst_, strides_,
-                                                    before_, after_);
+                                                    dilation_, before_, after_);
       return dnnl::convolution_forward::primitive_desc(desc, attr, engine());
     };
     // Accumulating after an activation is not a sum that oneDNN can fuse.
@@ -154,7 +165,7 @@ private:
   void buildBackwardData() {
     dnnl::primitive_attr attr = userScratchpad();
     dnnl::convolution_backward_data::desc desc(algorithm::convolution_direct, src_, anyWeights_,
-                                               dst_, strides_, before_, after_);
+                                               dst_, strides_, dilation_, before_, after_);
     dnnl::convolution_backward_data::primitive_desc pd(desc, attr, engine(), forwardHint(attr));
     takeWeights(pd.weights_desc());
     finish(pd, dnnl::convolution_backward_data(pd));
@@ -172,9 +183,9 @@ private:
     auto how = algorithm::convolution_direct;
     dnnl::convolution_backward_weights::desc desc =
         s_.bias ? dnnl::convolution_backward_weights::desc(how, src_, anyWeights_, bias_, dst_,
-                                                           strides_, before_, after_)
+                                                           strides_, dilation_, before_, after_)
                 : dnnl::convolution_backward_weights::desc(how, src_, anyWeights_, dst_, strides_,
-                                                           before_, after_);
+                                                           dilation_, before_, after_);
     dnnl::convolution_backward_weights::primitive_desc pd(desc, attr, engine(), forwardHint(attr));
     finish(pd, dnnl::convolution_backward_weights(pd));
     main_.argument(DNNL_ARG_SRC, src_);

@@ -28,10 +28,32 @@ static std::vector<int64_t> tabulate(const dnnl_memory_desc_t &desc, int dim) {
   return places;
 }
 
-FilterLayout::FilterLayout(const dnnl::memory::desc &desc)
-    : outC_(desc.data.dims[0]), inC_(desc.data.dims[1]), kernelH_(desc.data.dims[2]),
-      kernelW_(desc.data.dims[3]), out_(tabulate(desc.data, 0)), in_(tabulate(desc.data, 1)),
-      height_(tabulate(desc.data, 2)), width_(tabulate(desc.data, 3)), bytes_(desc.get_size()) {}
+FilterLayout::FilterLayout(const dnnl::memory::desc &desc) : bytes_(desc.get_size()) {
+  int dim = 0;
+  if (desc.data.ndims == 5) {
+    groups_ = desc.data.dims[0];
+    group_ = tabulate(desc.data, dim++);
+  }
+  outC_ = desc.data.dims[dim], out_ = tabulate(desc.data, dim++);
+  inC_ = desc.data.dims[dim], in_ = tabulate(desc.data, dim++);
+  kernelH_ = desc.data.dims[dim], height_ = tabulate(desc.data, dim++);
+  kernelW_ = desc.data.dims[dim], width_ = tabulate(desc.data, dim++);
+}
+
+// Filters of groups are small: no tiles.
+template <typename Body> void FilterLayout::forGroups(Body body) const {
+#pragma omp parallel for schedule(static)
+  for (int64_t g = 0; g < groups_; ++g)
+    for (int64_t o = 0; o < outC_; ++o)
+      for (int64_t tap = 0; tap < kernelH_ * kernelW_; ++tap) {
+        int64_t place = group_[static_cast<size_t>(g)] + out_[static_cast<size_t>(o)] +
+                        height_[static_cast<size_t>(tap / kernelW_)] +
+                        width_[static_cast<size_t>(tap % kernelW_)];
+        int64_t index = ((g * outC_ + o) * kernelH_ * kernelW_ + tap) * inC_;
+        for (int64_t i = 0; i < inC_; ++i)
+          body(place + in_[static_cast<size_t>(i)], index + i);
+      }
+}
 
 /// Do n entries from `first` count upwards by one?
 static bool consecutive(const int64_t *first, int64_t n) {
@@ -42,6 +64,10 @@ static bool consecutive(const int64_t *first, int64_t n) {
 }
 
 void FilterLayout::fromOhwi(float *blocked, const float *ohwi) const {
+  if (groups_ > 1) {
+    std::memset(blocked, 0, bytes_); // what only pads
+    return forGroups([=](int64_t place, int64_t index) { blocked[place] = ohwi[index]; });
+  }
   const auto outs = static_cast<int64_t>(out_.size()), ins = static_cast<int64_t>(in_.size());
   const int64_t outTiles = (outs + kTile - 1) / kTile, row = kernelH_ * kernelW_ * inC_;
 #pragma omp parallel for collapse(2) schedule(static)
@@ -73,6 +99,10 @@ void FilterLayout::fromOhwi(float *blocked, const float *ohwi) const {
 }
 
 void FilterLayout::toOhwi(float *ohwi, const float *blocked, bool add) const {
+  if (groups_ > 1)
+    return forGroups([=](int64_t place, int64_t index) {
+      ohwi[index] = add ? ohwi[index] + blocked[place] : blocked[place];
+    });
   const int64_t outTiles = (outC_ + kTile - 1) / kTile, row = kernelH_ * kernelW_ * inC_;
 #pragma omp parallel for collapse(2) schedule(static)
   for (int64_t tile = 0; tile < outTiles; ++tile)

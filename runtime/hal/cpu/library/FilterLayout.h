@@ -12,12 +12,13 @@
 
 namespace gc::runtime::cpu {
 
-/// A blocked layout of filters [outC, inC, kernelH, kernelW]. In every such layout the place of an
-/// element is a sum of one number for each of its four indices; those are tabulated here.
+/// A blocked layout of filters [outC, inC, kernelH, kernelW], or with groups before these. In every
+/// such layout the place of an element is a sum of one number for each of its indices; those are
+/// tabulated here.
 class FilterLayout {
 public:
   FilterLayout() = default;
-  /// `desc` is a blocked f32 descriptor of four dimensions.
+  /// `desc` is a blocked f32 descriptor of four or five dimensions.
   explicit FilterLayout(const dnnl::memory::desc &desc);
 
   size_t bytes() const { return bytes_; }
@@ -27,8 +28,12 @@ public:
   void toOhwi(float *ohwi, const float *blocked, bool add) const;
 
 private:
-  int64_t outC_ = 0, inC_ = 0, kernelH_ = 0, kernelW_ = 0;
-  std::vector<int64_t> out_, in_, height_, width_; // tables; out_ and in_ over the padded sizes
+  /// Calls body(place in the blocked layout, index in OHWI) for each element of each group.
+  template <typename Body> void forGroups(Body body) const;
+
+  int64_t groups_ = 1, outC_ = 0, inC_ = 0, kernelH_ = 0, kernelW_ = 0; // channels of one group
+  // Tables; group_, out_ and in_ over the padded sizes.
+  std::vector<int64_t> group_, out_, in_, height_, width_;
   size_t bytes_ = 0;
 };
 

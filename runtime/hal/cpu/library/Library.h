@@ -22,8 +22,7 @@
 namespace gc::runtime::cpu {
 
 /// What is computed, in the plan's own terms (Plan.fbs): the compiler asks with the spec that a
-/// command has later. Groups, dilation and types that this library has no kernels for are bad
-/// input.
+/// command has later. Types that this library has no kernels for are bad input.
 using ConvolutionSpec = gc::plan::ConvolutionSpecT;
 using MatMulSpec = gc::plan::MatMulSpecT;
 

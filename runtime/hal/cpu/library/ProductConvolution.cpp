@@ -98,7 +98,8 @@ private:
 } // namespace
 
 bool isProduct(const ConvolutionSpec &s) {
-  return s.kernel_h == s.stride_h && s.kernel_w == s.stride_w && s.pad_h == 0 && s.pad_w == 0 &&
+  return s.groups == 1 && s.dilation_h == 1 && s.dilation_w == 1 && s.kernel_h == s.stride_h &&
+         s.kernel_w == s.stride_w && s.pad_h == 0 && s.pad_w == 0 &&
          s.out_h * s.stride_h <= s.in_h && s.out_w * s.stride_w <= s.in_w &&
          (s.kernel_h != 1 || s.kernel_w != 1 || (s.out_h == s.in_h && s.out_w == s.in_w));
 }

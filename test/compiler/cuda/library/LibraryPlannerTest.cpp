@@ -272,14 +272,15 @@ TEST(LibraryPlanner, BadGraphsGetReasons) {
             "not a graph: the convolution's output size does not follow from its input");
   convolution.batch = 0;
   EXPECT_EQ(reasonOf(convolution), "not a graph: a convolution's sizes must be positive");
-  for (int64_t gc::plan::ConvolutionSpecT::*field :
-       {&gc::plan::ConvolutionSpecT::groups, &gc::plan::ConvolutionSpecT::dilation_h,
-        &gc::plan::ConvolutionSpecT::dilation_w}) {
-    convolution =
-        std::get<gc::plan::ConvolutionSpecT>(example(gc::plan::DType_F32, "convolution 3x3"));
-    convolution.*field = 2;
-    EXPECT_EQ(reasonOf(convolution), "not a graph: groups and dilation are not supported yet");
-  }
+  auto sound =
+      std::get<gc::plan::ConvolutionSpecT>(example(gc::plan::DType_F32, "convolution 3x3"));
+  convolution = sound, convolution.groups = 7;
+  EXPECT_EQ(reasonOf(convolution), "not a graph: a convolution's groups must divide its channels");
+  convolution = sound, convolution.dilation_w = 0;
+  EXPECT_EQ(reasonOf(convolution), "not a graph: a convolution's dilation must be positive");
+  convolution = sound, convolution.dilation_h = 2;
+  EXPECT_EQ(reasonOf(convolution),
+            "not a graph: the convolution's output size does not follow from its input");
   auto product = std::get<gc::plan::MatMulSpecT>(example(gc::plan::DType_F32, "linear"));
   product.a_strides.pop_back();
   EXPECT_EQ(reasonOf(product), "not a graph: a product's strides must be one for each batch "

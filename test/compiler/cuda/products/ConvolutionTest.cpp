@@ -10,34 +10,42 @@ namespace {
 struct Shape {
   int64_t batch, height, width, in, out;
   int64_t kernelH, kernelW, strideH = 1, strideW = 1, padH = 0, padW = 0;
+  int64_t groups = 1, dilationH = 1, dilationW = 1;
 
-  int64_t outHeight() const { return (height + 2 * padH - kernelH) / strideH + 1; }
-  int64_t outWidth() const { return (width + 2 * padW - kernelW) / strideW + 1; }
+  int64_t outHeight() const {
+    return (height + 2 * padH - (kernelH - 1) * dilationH - 1) / strideH + 1;
+  }
+  int64_t outWidth() const {
+    return (width + 2 * padW - (kernelW - 1) * dilationW - 1) / strideW + 1;
+  }
   std::vector<int64_t> input() const { return {batch, height, width, in}; }
-  std::vector<int64_t> filter() const { return {out, kernelH, kernelW, in}; }
+  std::vector<int64_t> filter() const { return {out, kernelH, kernelW, in / groups}; }
   std::vector<int64_t> output() const { return {batch, outHeight(), outWidth(), out}; }
   std::string attributes() const {
     auto pair = [](int64_t a, int64_t b) {
       return " = array<i64: " + std::to_string(a) + ", " + std::to_string(b) + ">";
     };
-    return " {strides" + pair(strideH, strideW) + ", padding" + pair(padH, padW) + "}";
+    return " {strides" + pair(strideH, strideW) + ", padding" + pair(padH, padW) + ", dilation" +
+           pair(dilationH, dilationW) + ", groups = " + std::to_string(groups) + " : i64}";
   }
 };
 
 /// Calls `each` with the flat indices of input, filter and output of every multiplication.
 template <typename Each> void forMultiplications(const Shape &s, Each each) {
+  int64_t ins = s.in / s.groups, outs = s.out / s.groups; // of a group
   for (int64_t n = 0; n < s.batch; ++n)
     for (int64_t y = 0; y < s.outHeight(); ++y)
       for (int64_t x = 0; x < s.outWidth(); ++x)
         for (int64_t r = 0; r < s.kernelH; ++r)
           for (int64_t q = 0; q < s.kernelW; ++q) {
-            int64_t inY = y * s.strideH + r - s.padH, inX = x * s.strideW + q - s.padW;
+            int64_t inY = y * s.strideH + r * s.dilationH - s.padH;
+            int64_t inX = x * s.strideW + q * s.dilationW - s.padW;
             if (inY < 0 || inY >= s.height || inX < 0 || inX >= s.width)
               continue;
             for (int64_t o = 0; o < s.out; ++o)
-              for (int64_t c = 0; c < s.in; ++c)
-                each(((n * s.height + inY) * s.width + inX) * s.in + c,
-                     ((o * s.kernelH + r) * s.kernelW + q) * s.in + c,
+              for (int64_t c = 0; c < ins; ++c)
+                each(((n * s.height + inY) * s.width + inX) * s.in + o / outs * ins + c,
+                     ((o * s.kernelH + r) * s.kernelW + q) * ins + c,
                      ((n * s.outHeight() + y) * s.outWidth() + x) * s.out + o);
           }
 }
@@ -115,14 +123,23 @@ const std::pair<const char *, Shape> shapes[] = {
     {"StrideBeyondInput", {2, 3, 2, 5, 4, 1, 2, 5, 7}},
     {"Patches", {2, 8, 12, 3, 8, 4, 4, 4, 4}},
     {"PaddingBeyondStride", {1, 4, 4, 4, 4, 5, 5, 2, 2, 4, 3}},
+    {"Dilated", {2, 9, 8, 4, 8, 3, 3, 1, 1, 2, 3, 1, 2, 3}},
+    {"DilatedStride", {1, 11, 10, 3, 5, 3, 2, 2, 3, 2, 1, 1, 2, 2}},
+    {"DilatedDown", {1, 9, 8, 4, 4, 3, 3, 2, 2, 2, 1, 1, 2, 1}},
+    {"Depthwise", {2, 7, 6, 12, 12, 3, 3, 1, 1, 1, 1, 12}},
+    {"DepthwiseStride", {2, 9, 8, 7, 7, 5, 3, 2, 2, 2, 1, 7}},
+    {"DepthwiseTwofold", {1, 6, 5, 4, 8, 3, 3, 1, 1, 1, 1, 4}},
+    {"DepthwiseLarge", {1, 6, 7, 3, 3, 9, 9, 1, 1, 4, 4, 3}},
+    {"Groups", {2, 6, 5, 12, 8, 3, 3, 1, 1, 1, 1, 4}},
+    {"GroupsPointwise", {2, 4, 5, 8, 12, 1, 1, 1, 1, 0, 0, 2}},
+    {"GroupsDilatedStride", {1, 11, 9, 6, 9, 3, 3, 2, 2, 2, 2, 3, 2, 2}},
     {"ManyTiles", {3, 17, 15, 20, 36, 3, 3, 1, 1, 1, 1}},
 };
 INSTANTIATE_TEST_SUITE_P(Convolution, Convolutions, testing::ValuesIn(shapes),
                          [](const auto &info) { return info.param.first; });
 
 // activation(conv + bias + residual), in the residual's bytes or not.
-TEST(Convolution, Epilogue) {
-  Shape s{2, 5, 4, 3, 8, 3, 3, 1, 1, 1, 1};
+void checkEpilogue(const Shape &s) {
   Tensor x = Tensor::random(s.input(), 1), w = Tensor::random(s.filter(), 2);
   Tensor bias = Tensor::random({s.out}, 3), residual = Tensor::random(s.output(), 4);
   std::vector<Expected> expected(residual.values.size());
@@ -142,9 +159,11 @@ TEST(Convolution, Epilogue) {
   }
 }
 
+TEST(Convolution, Epilogue) { checkEpilogue({2, 5, 4, 3, 8, 3, 3, 1, 1, 1, 1}); }
+TEST(Convolution, EpilogueOfGroups) { checkEpilogue({2, 5, 4, 8, 8, 3, 3, 1, 1, 1, 1, 4}); }
+
 // Into accumulators, bias and all. Enough pixels for several splits of the depth.
-TEST(Convolution, Accumulate) {
-  Shape s{4, 40, 41, 3, 5, 3, 3, 1, 1, 1, 1};
+void checkAccumulate(const Shape &s) {
   Tensor x = Tensor::random(s.input(), 1), dy = Tensor::random(s.output(), 2);
   Tensor w = Tensor::random(s.filter(), 3), b = Tensor::random({s.out}, 4);
   std::vector<Expected> dw(w.values.size()), db(s.out);
@@ -169,5 +188,7 @@ TEST(Convolution, Accumulate) {
   expectSums(outcome.buffers[3].values, db, "db");
   EXPECT_GT(outcome.workspaceBytes, 4 * sizeOf(s.filter()) * 4) << "expected splits";
 }
+TEST(Convolution, Accumulate) { checkAccumulate({4, 40, 41, 3, 5, 3, 3, 1, 1, 1, 1}); }
+TEST(Convolution, AccumulateOfGroups) { checkAccumulate({4, 40, 41, 4, 6, 3, 3, 1, 1, 1, 1, 2}); }
 
 } // namespace
