@@ -36,13 +36,17 @@ bool parseArguments(int argc, char **argv, Arguments &a, int &exitCode) {
                  "What is computed of the model's output: cross-entropy with labels, or none where "
                  "the model returns its loss (which is found without this flag)")
       ->transform(choice({"cross-entropy", "none"}));
+  app.add_option("--batch", a.batch, "Samples in a step, instead of the exported example's")
+      ->check(CLI::Range(1L, 1L << 24));
+  app.add_option(
+         "--classes", a.classes,
+         "Outputs of the linear layer that the model ends with, whose weights start anew: to "
+         "train a known network on other classes")
+      ->check(CLI::Range(1L, 1L << 24));
   CLI::Option *list =
       app.add_flag("--list", a.list, "Only list the ops: how often, supported or not");
-  for (CLI::Option *option : app.get_options())
-    if (option != list && option->get_name().rfind("--", 0) == 0 &&
-        (option->get_name() == "--output" || option->get_name() == "--weights" ||
-         option->get_name() == "--loss"))
-      option->excludes(list);
+  for (const char *flag : {"--output", "--weights", "--batch"})
+    app.get_option(flag)->excludes(list);
   bool noLocations = false;
   app.add_flag("--no-locations", noLocations,
                "Leave out loc(...), by which reports name the layer of an op");

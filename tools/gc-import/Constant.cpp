@@ -77,6 +77,8 @@ ConstantPtr sliceConstant(const Constant &x, size_t dim, int64_t start, int64_t 
 ConstantPtr expandConstant(const Constant &x, const Shape &shape) {
   if (x.shape == shape)
     return std::make_shared<Constant>(x);
+  if (broadcastShape(x.shape, shape) != shape)
+    return nullptr;
   Shape from = stridesOf(x.shape), strides(shape.size(), 0);
   size_t added = shape.size() - x.shape.size();
   for (size_t i = 0; i < x.shape.size(); ++i)

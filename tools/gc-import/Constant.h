@@ -25,7 +25,7 @@ ConstantPtr filled(DType dtype, const Shape &shape, double value);
 ConstantPtr reshapeConstant(const Constant &x, const Shape &shape);
 ConstantPtr permuteConstant(const Constant &x, const std::vector<int> &dimensions);
 ConstantPtr sliceConstant(const Constant &x, size_t dim, int64_t start, int64_t size);
-/// Along new leading dimensions and those of size 1.
+/// Along new leading dimensions and those of size 1; null where the shape is not so.
 ConstantPtr expandConstant(const Constant &x, const Shape &shape);
 ConstantPtr concatConstants(const std::vector<ConstantPtr> &parts, size_t dim);
 /// As its type holds it: f32 rounds, whole numbers lose their fraction, a bool is 0 or 1.

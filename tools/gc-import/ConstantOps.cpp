@@ -43,6 +43,8 @@ const std::unordered_map<std::string_view, Binary> binaries = {
     {"pow", [](double a, double b) { return std::pow(a, b); }},
     {"minimum", [](double a, double b) { return std::min(a, b); }},
     {"maximum", [](double a, double b) { return std::max(a, b); }},
+    {"min", [](double a, double b) { return std::min(a, b); }},
+    {"max", [](double a, double b) { return std::max(a, b); }},
     {"eq", [](double a, double b) { return double(a == b); }},
     {"ne", [](double a, double b) { return double(a != b); }},
     {"lt", [](double a, double b) { return double(a < b); }},
@@ -173,6 +175,8 @@ private:
     if (!a || !b || call.node.find("rounding_mode"))
       return nullptr;
     ConstantPtr left = expandConstant(*a, call.shape), right = expandConstant(*b, call.shape);
+    if (!left || !right)
+      return nullptr;
     double alpha = number("alpha", 1);
     auto result = std::make_shared<Constant>(*left);
     for (size_t i = 0; i < result->values.size(); ++i)
@@ -204,7 +208,10 @@ private:
       return nullptr;
     condition = expandConstant(*condition, call.shape);
     yes = expandConstant(*yes, call.shape);
-    auto result = std::make_shared<Constant>(*expandConstant(*no, call.shape));
+    no = expandConstant(*no, call.shape);
+    if (!condition || !yes || !no)
+      return nullptr;
+    auto result = std::make_shared<Constant>(*no);
     for (size_t i = 0; i < result->values.size(); ++i)
       if (condition->values[i] != 0)
         result->values[i] = yes->values[i];
@@ -248,9 +255,17 @@ private:
       return nullptr;
     size_t dim = dimOf(*x, "dim", -1);
     std::vector<ConstantPtr> parts;
-    for (const ConstantPtr &part : {before, x, after})
-      if (part)
-        parts.push_back(part);
+    for (const ConstantPtr &part : {before, x, after}) {
+      if (!part)
+        continue;
+      Shape sizes = part->shape;
+      if (sizes.size() != x->shape.size())
+        return nullptr;
+      sizes[dim] = x->shape[dim];
+      if (sizes != x->shape)
+        return nullptr;
+      parts.push_back(part);
+    }
     ConstantPtr whole = concatConstants(parts, dim);
     int64_t size = whole->shape[dim];
     if (size < 2)

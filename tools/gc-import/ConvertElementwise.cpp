@@ -1,5 +1,6 @@
 // Arithmetic with PyTorch's broadcasting, on tensors that may lie differently.
 #include "tools/gc-import/Converters.h"
+#include <cmath>
 
 using namespace mlir;
 
@@ -109,13 +110,14 @@ Operands prepared(Emitter &emit, const Tensor &a, const Tensor &b) {
   return result;
 }
 
-template <typename Op> Tensor pairwise(Emitter &emit, const Tensor &a, const Tensor &b) {
+template <typename Op, typename... Leading>
+Tensor pairwise(Emitter &emit, const Tensor &a, const Tensor &b, Leading... leading) {
   Operands operands = prepared(emit, a, b);
   Aligned aligned = align(emit, operands.a, operands.b);
   Value x = aligned.large.value, y = repeated(emit, aligned);
   if (operands.swapped)
     std::swap(x, y);
-  return emit.like(aligned.large, emit.create<Op>(x.getType(), x, y));
+  return emit.like(aligned.large, emit.create<Op>(x.getType(), leading..., x, y));
 }
 
 } // namespace
@@ -140,6 +142,19 @@ Tensor multiply(Emitter &emit, const Tensor &a, const Tensor &b) {
   return pairwise<MulOp>(emit, a, b);
 }
 
+Tensor selected(Emitter &emit, const Tensor &mask, const Tensor &a, const Tensor &b,
+                const Shape &shape) {
+  auto whole = [&](const Tensor &x) { return emit.expanded(ofRank(emit, x, shape.size()), shape); };
+  Tensor lead = emit.inMemory(whole(a.value || !b.value ? a : b));
+  auto as = [&](const Tensor &x) { return align(emit, lead, whole(x)); };
+  // Each step may refine the layout; the last one has all of it.
+  for (const Tensor *each : {&mask, &a, &b})
+    lead = as(*each).large;
+  Aligned m = as(mask), x = as(a), y = as(b);
+  Value left = repeated(emit, x), right = repeated(emit, y), which = repeated(emit, m);
+  return emit.like(lead, emit.create<SelectOp>(left.getType(), which, left, right));
+}
+
 static bool fits(const Tensor &a, const Tensor &b) {
   return broadcastShape(a.shape(), b.shape()).has_value();
 }
@@ -157,7 +172,9 @@ static std::vector<Tensor> add(Call &call, double sign) {
   if (!b) {
     if (number == 0)
       return {a};
-    return call.refuse("adding a number needs constants, which the dialect does not have");
+    Tensor here = call.emit.inMemory(a);
+    return {call.emit.like(here, call.emit.create<AddScalarOp>(here.value.getType(), here.value,
+                                                               call.emit.f32(alpha * number)))};
   }
   if (!fits(a, *b))
     return call.refuse("its shapes do not fit");
@@ -189,9 +206,100 @@ static std::vector<Tensor> div(Call &call) {
   return {pairwise<DivOp>(call.emit, call.tensor("self"), *b)};
 }
 
+/// number - alpha x
+static std::vector<Tensor> subtractFrom(Call &call) {
+  Emitter &emit = call.emit;
+  double number;
+  const Tensor *b = other(call, number);
+  Tensor minus = scaled(emit, call.tensor("self"), -call.number("alpha", 1));
+  if (b)
+    return {addTensors(emit, minus, *b)};
+  return {emit.like(
+      minus, emit.create<AddScalarOp>(minus.value.getType(), minus.value, emit.f32(number)))};
+}
+
+/// 1 where both compare so, else 0; a number is compared with as it is added.
+template <Predicate predicate> static std::vector<Tensor> compare(Call &call) {
+  Emitter &emit = call.emit;
+  double number;
+  const Tensor *b = other(call, number);
+  const Tensor &a = call.tensor("self");
+  if (!isFloat(a.dtype) || (b && !isFloat(b->dtype)))
+    return call.refuse("it compares whole numbers that are computed");
+  Tensor right = b ? *b : emit.filledWith(Shape(a.rank(), 1), number);
+  if (!fits(a, right))
+    return call.refuse("its shapes do not fit");
+  return {pairwise<CompareOp>(emit, a, right, predicate)};
+}
+
+/// The larger or smaller one of two.
+template <Predicate predicate> static std::vector<Tensor> choose(Call &call) {
+  Emitter &emit = call.emit;
+  const Tensor &a = call.tensor("self"), &b = call.tensor("other");
+  if (!fits(a, b))
+    return call.refuse("its shapes do not fit");
+  Shape shape = *broadcastShape(a.shape(), b.shape());
+  Tensor x = emit.inMemory(emit.expanded(ofRank(emit, a, shape.size()), shape));
+  Aligned both = align(emit, x, emit.expanded(ofRank(emit, b, shape.size()), shape));
+  Value left = both.large.value, right = repeated(emit, both);
+  Value mask = emit.create<CompareOp>(left.getType(), predicate, left, right);
+  return {emit.like(both.large, emit.create<SelectOp>(left.getType(), mask, left, right))};
+}
+
+static std::vector<Tensor> where(Call &call) {
+  const TensorMeta *output = call.output();
+  const Tensor *mask = call.optional("condition");
+  if (!output || !mask)
+    return call.refuse("it has no condition");
+  auto side = [&](const char *argument) {
+    const Tensor *found = call.optional(argument);
+    return found ? *found : call.emit.filledWith({}, call.number(argument, 0));
+  };
+  Tensor a = side("self"), b = side("other");
+  for (const Tensor *each :
+       {mask, static_cast<const Tensor *>(&a), static_cast<const Tensor *>(&b)})
+    if (broadcastShape(each->shape(), output->sizes) != output->sizes)
+      return call.refuse("its shapes do not fit");
+  for (const Tensor &each : {a, b})
+    if (each.constant &&
+        llvm::any_of(each.constant->values, [](double v) { return !std::isfinite(v); }))
+      return call.refuse("it takes infinite numbers where the mask says so: use masked_fill");
+  return {selected(call.emit, *mask, a, b, output->sizes)};
+}
+
+static std::vector<Tensor> maskedFill(Call &call) {
+  Emitter &emit = call.emit;
+  const Tensor &x = call.tensor("self"), &mask = call.tensor("mask");
+  double value = call.number("value", 0);
+  if (const Tensor *given = call.optional("value")) {
+    if (!given->constant || given->constant->values.size() != 1)
+      return call.refuse("its value is computed");
+    value = given->constant->values[0];
+  }
+  if (std::isnan(value) || broadcastShape(x.shape(), mask.shape()) != x.shape())
+    return call.refuse("its value is no number, or its shapes do not fit");
+  Aligned both = align(emit, emit.inMemory(x), ofRank(emit, mask, x.rank()));
+  Value where = repeated(emit, both);
+  return {emit.like(both.large, emit.create<MaskedFillOp>(both.large.value.getType(),
+                                                          both.large.value, where, emit.f32(value),
+                                                          emit.attributes().getBoolAttr(false)))};
+}
+
 void addElementwise(ConverterTable &table) {
   table["aten.add.Tensor"] = table["aten.add.Scalar"] = [](Call &call) { return add(call, 1); };
   table["aten.sub.Tensor"] = table["aten.sub.Scalar"] = [](Call &call) { return add(call, -1); };
+  table["aten.rsub.Scalar"] = table["aten.rsub.Tensor"] = subtractFrom;
+  table["aten.lt.Tensor"] = table["aten.lt.Scalar"] = compare<Predicate::Less>;
+  table["aten.le.Tensor"] = table["aten.le.Scalar"] = compare<Predicate::LessOrEqual>;
+  table["aten.gt.Tensor"] = table["aten.gt.Scalar"] = compare<Predicate::Greater>;
+  table["aten.ge.Tensor"] = table["aten.ge.Scalar"] = compare<Predicate::GreaterOrEqual>;
+  table["aten.eq.Tensor"] = table["aten.eq.Scalar"] = compare<Predicate::Equal>;
+  table["aten.ne.Tensor"] = table["aten.ne.Scalar"] = compare<Predicate::NotEqual>;
+  table["aten.maximum.default"] = choose<Predicate::GreaterOrEqual>;
+  table["aten.minimum.default"] = choose<Predicate::LessOrEqual>;
+  table["aten.where.self"] = table["aten.where.ScalarSelf"] = where;
+  table["aten.where.ScalarOther"] = table["aten.where.Scalar"] = where;
+  table["aten.masked_fill.Scalar"] = table["aten.masked_fill.Tensor"] = maskedFill;
   table["aten.mul.Tensor"] = table["aten.mul.Scalar"] = mul;
   table["aten.div.Tensor"] = table["aten.div.Scalar"] = table["aten.div.Tensor_mode"] = div;
 }

@@ -12,8 +12,6 @@ static std::vector<Tensor> batchNorm(Call &call) {
   const Tensor *mean = call.optional("running_mean"), *variance = call.optional("running_var");
   if (x.rank() < 2)
     return call.refuse("its input has no channels");
-  if (!weight || !bias)
-    return call.refuse("affine=False: gc's batch norm has a weight and a bias");
   if (!call.truth("training", true))
     return call.refuse("it normalizes with running statistics: export model.train()");
   if (mean && (!mean->variable || !variance || !variance->variable))
@@ -23,12 +21,18 @@ static std::vector<Tensor> batchNorm(Call &call) {
   int64_t channels = x.layout.size(1), count = x.elements() / channels;
   if (count < 2)
     return call.refuse("one value a channel has no variance");
+  if (!isRowOf(weight, channels) || !isRowOf(bias, channels) || !isRowOf(mean, channels) ||
+      !isRowOf(variance, channels) || !(call.number("eps", 1e-5) >= 0))
+    return call.refuse("its parameters do not fit its channels");
+  if (!call.has("momentum") && call.node.find("momentum"))
+    return call.refuse("momentum=None: gc moves statistics by a share");
   // Any rows will do; those that are there are kept.
   Shape shape = shapeOf(here.value);
   if (shape.empty() || shape.back() != channels)
     shape = {count, channels};
-  auto norm = emit.create<BatchNormOp>(emit.reshape(here.value, shape), emit.plain(*weight),
-                                       emit.plain(*bias), epsilon);
+  Value w = emit.plain(weight ? *weight : emit.filledWith({channels}, 1));
+  Value b = emit.plain(bias ? *bias : emit.filledWith({channels}, 0));
+  auto norm = emit.create<BatchNormOp>(emit.reshape(here.value, shape), w, b, epsilon);
   if (mean) {
     auto perChannel = RankedTensorType::get({channels}, emit.attributes().getF32Type());
     double momentum = call.number("momentum", 0.1);
@@ -70,11 +74,13 @@ static std::vector<Tensor> layerNorm(Call &call) {
     return call.refuse("it normalizes nothing");
   Tensor rows = joined(emit, x, over);
   int64_t columns = rows.layout.size(rows.rank() - 1);
+  for (const Tensor *each : {weight, bias})
+    if (each && (each->rank() != over || each->elements() != columns))
+      return call.refuse("its parameters do not fit its columns");
+  if (!(call.number("eps", 1e-5) >= 0))
+    return call.refuse("its epsilon is negative");
   Tensor here = emit.withLast(rows, rows.rank() - 1);
   Tensor ones = emit.filledWith({columns}, 1), zeros = emit.filledWith({columns}, 0);
-  if ((!weight || !bias) && !Emitter::hasConstants)
-    return call.refuse("elementwise_affine=False or bias=False: gc's layer norm has a weight and a "
-                       "bias");
   Shape shape = shapeOf(here.value);
   if (shape.empty() || shape.back() != columns)
     shape = {x.elements() / columns, columns};
@@ -93,8 +99,9 @@ static std::vector<Tensor> groupNorm(Call &call) {
   int64_t groups = call.integer("num_groups", 1);
   if (x.rank() < 2 || groups < 1 || x.layout.size(1) % groups != 0)
     return call.refuse("its input has no such groups");
-  if ((!weight || !bias) && !Emitter::hasConstants)
-    return call.refuse("affine=False: gc's group norm has a weight and a bias");
+  if (!isRowOf(weight, x.layout.size(1)) || !isRowOf(bias, x.layout.size(1)) ||
+      !(call.number("eps", 1e-5) >= 0))
+    return call.refuse("its parameters do not fit its channels");
   // [N, C, ...] to [N, rest, 1, C].
   int64_t batch = x.layout.size(0), channels = x.layout.size(1);
   Order order = {0};
@@ -112,10 +119,55 @@ static std::vector<Tensor> groupNorm(Call &call) {
   return {emit.wrap(emit.reshape(norm.getOutput(), shape), order)};
 }
 
+/// x / sqrt(mean(x^2) + eps) * weight over the last dimension.
+static std::vector<Tensor> rmsNorm(Call &call) {
+  Emitter &emit = call.emit;
+  const Tensor &x = call.tensor("input");
+  if (call.integers("normalized_shape", {}).size() != 1 || x.rank() == 0)
+    return call.refuse("it normalizes over several dimensions");
+  Tensor here = emit.withLast(x, x.rank() - 1);
+  int64_t columns = x.layout.size(x.rank() - 1), rows = x.elements() / columns;
+  Value matrix = emit.reshape(here.value, {rows, columns});
+  Value squares = emit.create<PowOp>(matrix.getType(), matrix, emit.f32(2));
+  Value mean = emit.create<ReduceMeanOp>(squares, emit.array({1}));
+  double epsilon = call.number("eps", 1.1920928955078125e-07);
+  Value moved = emit.create<AddScalarOp>(mean.getType(), mean, emit.f32(epsilon));
+  Value scale = emit.create<RsqrtOp>(mean.getType(), moved);
+  Value result =
+      emit.create<MulOp>(matrix.getType(), matrix, emit.broadcast(scale, {rows, columns}, {0}));
+  Tensor normed = emit.like(here, emit.reshape(result, shapeOf(here.value)));
+  const Tensor *weight = call.optional("weight");
+  if (!isRowOf(weight, columns))
+    return call.refuse("its weight does not fit its columns");
+  return {weight ? multiply(emit, normed, *weight) : normed};
+}
+
+/// A group norm with a group a channel.
+static std::vector<Tensor> instanceNorm(Call &call) {
+  Emitter &emit = call.emit;
+  const Tensor &x = call.tensor("input");
+  const Tensor *weight = call.optional("weight"), *bias = call.optional("bias");
+  if (x.rank() != 4)
+    return call.refuse("gc normalizes batches of images, of 4 dimensions");
+  if (!call.truth("use_input_stats", true) || call.optional("running_mean"))
+    return call.refuse("it has running statistics");
+  int64_t channels = x.layout.size(1);
+  if (!isRowOf(weight, channels) || !isRowOf(bias, channels))
+    return call.refuse("its parameters do not fit its channels");
+  Value w = emit.plain(weight ? *weight : emit.filledWith({channels}, 1));
+  Value b = emit.plain(bias ? *bias : emit.filledWith({channels}, 0));
+  Value result = emit.create<GroupNormOp>(emit.ordered(x, {0, 2, 3, 1}), w, b,
+                                          emit.f32(call.number("eps", 1e-5)), emit.i64(channels))
+                     .getOutput();
+  return {emit.wrap(result, {0, 2, 3, 1})};
+}
+
 void addNorms(ConverterTable &table) {
   table["aten.batch_norm.default"] = batchNorm;
   table["aten.layer_norm.default"] = layerNorm;
   table["aten.group_norm.default"] = groupNorm;
+  table["aten.rms_norm.default"] = rmsNorm;
+  table["aten.instance_norm.default"] = instanceNorm;
 }
 
 } // namespace gc::importer

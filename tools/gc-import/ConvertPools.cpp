@@ -7,21 +7,8 @@ namespace gc::importer {
 
 static const Order nhwc = {0, 2, 3, 1};
 
-/// Whether no element can be below 0: then zeros at an edge never change a maximum.
-static bool isNotNegative(Value x) {
-  Operation *op = x.getDefiningOp();
-  if (!op)
-    return false;
-  if (isa<ReluOp, SigmoidOp, ExpOp, SoftmaxOp>(op))
-    return true;
-  if (isa<MaxPoolOp, AvgPoolOp, ConcatOp, ReshapeOp, TransposeOp, SliceOp, PadOp, AddOp, MulOp>(op))
-    return llvm::all_of(op->getOperands(), isNotNegative);
-  return isa<DropoutOp>(op) && isNotNegative(op->getOperand(0));
-}
-
 struct Window {
   Shape kernel, strides, padding;
-  Shape extra = {0, 0}; // rows below and columns to the right that the last window still reaches
   std::string fault;
 };
 
@@ -34,14 +21,14 @@ static Window readWindow(Call &call, const Tensor &x) {
     window.fault = "gc pools batches of images, of 4 dimensions";
   if (call.integers("dilation", {1, 1}, 2) != Shape{1, 1})
     window.fault = "gc has no dilated pools";
-  if (!window.fault.empty() || !call.truth("ceil_mode", false))
-    return window;
   const TensorMeta *output = call.output();
-  for (size_t i = 0; output && output->sizes.size() == 4 && i < 2; ++i) {
-    int64_t size = x.layout.size(2 + i) + 2 * window.padding[i];
-    int64_t reached = (output->sizes[2 + i] - 1) * window.strides[i] + window.kernel[i];
-    window.extra[i] = std::max<int64_t>(reached - size, 0);
-  }
+  for (size_t i = 0; window.fault.empty() && i < 2; ++i)
+    if (!output || output->sizes.size() != 4 || window.kernel.size() != 2 ||
+        window.strides.size() != 2 || window.padding.size() != 2 ||
+        2 * window.padding[i] > window.kernel[i] ||
+        !windowFits(x.layout.size(2 + i), output->sizes[2 + i], window.kernel[i], window.strides[i],
+                    window.padding[i], 1, call.truth("ceil_mode", false)))
+      window.fault = "its result has another shape than PyTorch says";
   return window;
 }
 
@@ -50,20 +37,12 @@ static std::vector<Tensor> maxPool(Call &call) {
   Window window = readWindow(call, x);
   if (!window.fault.empty())
     return call.refuse(window.fault);
+  if (window.kernel[0] * window.kernel[1] > 127)
+    return call.refuse("its window has more than 127 elements");
   Value image = call.emit.ordered(x, nhwc);
-  if (window.extra != Shape{0, 0}) {
-    if (!isNotNegative(image))
-      return call.refuse(
-          "ceil_mode=True where the last window is cut: gc pads it with zeros, which "
-          "only what is never negative (after a ReLU) allows");
-    for (int64_t i = 0; i < 2; ++i)
-      if (window.extra[i] > 0)
-        image = call.emit.create<PadOp>(image, call.emit.i64(1 + i), call.emit.i64(0),
-                                        call.emit.i64(window.extra[i]));
-  }
-  auto pool =
-      call.emit.create<MaxPoolOp>(image, call.emit.array(window.kernel),
-                                  call.emit.array(window.strides), call.emit.array(window.padding));
+  auto pool = call.emit.create<MaxPoolOp>(
+      image, call.emit.array(window.kernel), call.emit.array(window.strides),
+      call.emit.array(window.padding), call.truth("ceil_mode", false));
   return {call.emit.wrap(pool.getOutput(), nhwc)};
 }
 
@@ -72,15 +51,12 @@ static std::vector<Tensor> avgPool(Call &call) {
   Window window = readWindow(call, x);
   if (!window.fault.empty())
     return call.refuse(window.fault);
-  if (window.extra != Shape{0, 0})
-    return call.refuse("ceil_mode=True where the last window is cut");
   if (call.has("divisor_override"))
     return call.refuse("it divides by another number than its elements");
-  if (!call.truth("count_include_pad", true) && window.padding != Shape{0, 0})
-    return call.refuse("count_include_pad=False: gc counts the padding as zeros");
-  Value pool =
-      call.emit.create<AvgPoolOp>(call.emit.ordered(x, nhwc), call.emit.array(window.kernel),
-                                  call.emit.array(window.strides), call.emit.array(window.padding));
+  Value pool = call.emit.create<AvgPoolOp>(
+      call.emit.ordered(x, nhwc), call.emit.array(window.kernel), call.emit.array(window.strides),
+      call.emit.array(window.padding), call.truth("ceil_mode", false),
+      call.truth("count_include_pad", true));
   return {call.emit.wrap(pool, nhwc)};
 }
 

@@ -1,5 +1,6 @@
 // Linear layers and products of matrices.
 #include "tools/gc-import/Converters.h"
+#include <map>
 
 using namespace mlir;
 
@@ -61,6 +62,9 @@ static std::vector<Tensor> linearLayer(Call &call) {
   const Tensor &x = call.tensor("input"), &weight = call.tensor("weight");
   if (x.rank() < 1 || weight.rank() != 2)
     return call.refuse("its weight is no matrix");
+  if (x.layout.size(x.rank() - 1) != weight.layout.size(1) ||
+      !isRowOf(call.optional("bias"), weight.layout.size(0)))
+    return call.refuse("its shapes do not fit");
   return {linear(call.emit, x, weight, call.optional("bias"))};
 }
 
@@ -98,7 +102,7 @@ Tensor matrixProduct(Call &call, const Tensor &a, const Tensor &b) {
   return emit.wrap(emit.create<MatmulOp>(lhs, rhs, lhsSwapped, rhsSwapped));
 }
 
-static std::vector<Tensor> product(Call &call, const char *lhs, const char *rhs) {
+static std::vector<Tensor> productOf(Call &call, const char *lhs, const char *rhs) {
   Tensor a = call.tensor(lhs), b = call.tensor(rhs);
   if (a.rank() < 1 || b.rank() < 1)
     return call.refuse("its operands are no matrices");
@@ -114,25 +118,115 @@ static std::vector<Tensor> product(Call &call, const char *lhs, const char *rhs)
   aLead.resize(aLead.size() - 2), bLead.resize(bLead.size() - 2);
   if (!broadcastShape(aLead, bLead))
     return call.refuse("its shapes do not fit");
-  return {call.emit.reshaped(matrixProduct(call, a, b), shape)};
+  Tensor result = matrixProduct(call, a, b);
+  if (product(shape) != result.elements())
+    return call.refuse("its result has another shape than PyTorch says");
+  return {call.emit.reshaped(result, shape)};
 }
 
 static std::vector<Tensor> addmm(Call &call) {
   if (call.number("beta", 1) != 1 || call.number("alpha", 1) != 1)
     return call.refuse("its factors alpha and beta are not 1");
   const Tensor &bias = call.tensor("self"), &x = call.tensor("mat1"), &weight = call.tensor("mat2");
+  if (x.rank() != 2 || weight.rank() != 2 || x.layout.size(1) != weight.layout.size(0) ||
+      !broadcastShape(bias.shape(), {x.layout.size(0), weight.layout.size(1)}))
+    return call.refuse("its shapes do not fit");
   Tensor turned = call.emit.permuted(weight, {1, 0});
   if (bias.rank() == 1 && bias.layout.size(0) == weight.layout.size(1))
     return {linear(call.emit, x, turned, &bias)};
   return {addTensors(call.emit, linear(call.emit, x, turned, nullptr), bias)};
 }
 
+/// beta input + alpha a b
+static std::vector<Tensor> baddbmm(Call &call) {
+  Shape a = call.tensor("batch1").shape(), b = call.tensor("batch2").shape();
+  if (a.size() != 3 || b.size() != 3 || a[0] != b[0] || a[2] != b[1] ||
+      broadcastShape(call.tensor("self").shape(), {a[0], a[1], b[2]}) != Shape{a[0], a[1], b[2]})
+    return call.refuse("its shapes do not fit");
+  Tensor sum = scaled(call.emit, matrixProduct(call, call.tensor("batch1"), call.tensor("batch2")),
+                      call.number("alpha", 1));
+  double beta = call.number("beta", 1);
+  if (beta == 0)
+    return {sum};
+  return {addTensors(call.emit, sum, scaled(call.emit, call.tensor("self"), beta))};
+}
+
+/// Two operands whose letters are of the batch, of one of them, or of both and summed.
+static std::vector<Tensor> einsum(Call &call) {
+  Emitter &emit = call.emit;
+  std::string equation = call.text("equation", "");
+  llvm::erase(equation, ' ');
+  auto [inputs, output] = llvm::StringRef(equation).split("->");
+  auto [first, second] = inputs.split(',');
+  std::vector<Tensor> operands = call.list("operands");
+  bool plain = equation.find("->") != equation.npos && operands.size() == 2 &&
+               equation.find("...") == equation.npos && !second.contains(',');
+  auto distinct = [](llvm::StringRef letters) {
+    for (size_t i = 0; i < letters.size(); ++i)
+      if (letters.drop_front(i + 1).contains(letters[i]))
+        return false;
+    return true;
+  };
+  if (!plain || first.size() != operands[0].rank() || second.size() != operands[1].rank() ||
+      !distinct(first) || !distinct(second) || !distinct(output))
+    return call.refuse("'" + equation + "' is no product of two tensors");
+  std::string batch, rows, columns, summed;
+  for (char c : first)
+    (second.contains(c) ? (output.contains(c) ? batch : summed) : rows) += c;
+  for (char c : second)
+    if (!first.contains(c))
+      columns += c;
+  for (char c : rows + columns)
+    if (!output.contains(c))
+      return call.refuse("'" + equation + "' also sums one operand alone");
+  if (batch.size() + rows.size() + columns.size() != output.size())
+    return call.refuse("'" + equation + "' has letters that no operand has");
+  std::map<char, int64_t> sizes;
+  for (auto [letters, tensor] : {std::pair{first, &operands[0]}, std::pair{second, &operands[1]}})
+    for (size_t i = 0; i < letters.size(); ++i) {
+      auto [known, isNew] = sizes.try_emplace(letters[i], tensor->layout.size(i));
+      if (!isNew && known->second != tensor->layout.size(i))
+        return call.refuse("its shapes do not fit");
+    }
+  auto joined = [&](const std::string &letters) {
+    int64_t size = 1;
+    for (char c : letters)
+      size *= sizes[c];
+    return size;
+  };
+  auto turned = [&](const Tensor &x, llvm::StringRef letters, const std::string &order,
+                    const Shape &shape) {
+    Order dimensions;
+    for (char c : order)
+      dimensions.push_back(static_cast<int>(letters.find(c)));
+    return emit.reshaped(emit.permuted(x, dimensions), shape);
+  };
+  Tensor a = turned(operands[0], first, batch + rows + summed,
+                    {joined(batch), joined(rows), joined(summed)});
+  Tensor b = turned(operands[1], second, batch + summed + columns,
+                    {joined(batch), joined(summed), joined(columns)});
+  if (batch.empty()) {
+    a = emit.reshaped(a, {joined(rows), joined(summed)});
+    b = emit.reshaped(b, {joined(summed), joined(columns)});
+  }
+  Shape apart;
+  std::string made = batch + rows + columns;
+  for (char c : made)
+    apart.push_back(sizes[c]);
+  Order order;
+  for (char c : output)
+    order.push_back(static_cast<int>(made.find(c)));
+  return {emit.permuted(emit.reshaped(matrixProduct(call, a, b), apart), order)};
+}
+
 void addProducts(ConverterTable &table) {
   table["aten.linear.default"] = linearLayer;
   table["aten.addmm.default"] = addmm;
-  table["aten.matmul.default"] = [](Call &call) { return product(call, "self", "other"); };
-  table["aten.mm.default"] = [](Call &call) { return product(call, "self", "mat2"); };
-  table["aten.bmm.default"] = [](Call &call) { return product(call, "self", "mat2"); };
+  table["aten.baddbmm.default"] = baddbmm;
+  table["aten.einsum.default"] = einsum;
+  table["aten.matmul.default"] = [](Call &call) { return productOf(call, "self", "other"); };
+  table["aten.mm.default"] = [](Call &call) { return productOf(call, "self", "mat2"); };
+  table["aten.bmm.default"] = [](Call &call) { return productOf(call, "self", "mat2"); };
 }
 
 } // namespace gc::importer

@@ -90,10 +90,39 @@ static std::vector<Tensor> variance(Call &call) {
   return {sum};
 }
 
+static std::vector<Tensor> deviation(Call &call) {
+  std::vector<Tensor> squared = variance(call);
+  if (squared.empty())
+    return {};
+  Tensor here = call.emit.inMemory(squared[0]);
+  return {call.emit.like(here, call.emit.create<SqrtOp>(here.value.getType(), here.value))};
+}
+
+/// The root of the sum of squares.
+static std::vector<Tensor> norm(Call &call) {
+  Emitter &emit = call.emit;
+  const Tensor &x = call.tensor("self");
+  double order = call.number("p", call.number("ord", 2));
+  if (order != 1 && order != 2)
+    return call.refuse("it is neither the norm of squares nor of distances");
+  Tensor here = emit.inMemory(x);
+  Type type = here.value.getType();
+  Tensor each =
+      emit.like(here, order == 1 ? Value(emit.create<AbsOp>(type, here.value))
+                                 : Value(emit.create<MulOp>(type, here.value, here.value)));
+  Tensor sum = reduced(emit, each, marked(call, x), call.truth("keepdim", false), Reduction::Sum);
+  if (order == 1)
+    return {sum};
+  return {emit.like(sum, emit.create<SqrtOp>(sum.value.getType(), sum.value))};
+}
+
 void addReductions(ConverterTable &table) {
   table["aten.mean.default"] = table["aten.mean.dim"] = reduce<Reduction::Mean>;
   table["aten.sum.default"] = table["aten.sum.dim_IntList"] = reduce<Reduction::Sum>;
   table["aten.amax.default"] = table["aten.max.default"] = reduce<Reduction::Max>;
+  table["aten.std.correction"] = table["aten.std.dim"] = table["aten.std.default"] = deviation;
+  table["aten.norm.ScalarOpt_dim"] = table["aten.linalg_vector_norm.default"] = norm;
+  table["aten.norm.Scalar"] = norm;
   table["aten.var.correction"] = table["aten.var.dim"] = table["aten.var.default"] = variance;
   table["aten.var_mean.correction"] = table["aten.var_mean.default"] = variance;
 }

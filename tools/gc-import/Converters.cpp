@@ -69,6 +69,27 @@ const TensorMeta *Call::output(size_t index) const {
   return index < node.outputs.size() ? program.find(node.outputs[index]) : nullptr;
 }
 
+bool isRowOf(const Tensor *x, int64_t size) {
+  return !x || (x->rank() == 1 && x->layout.size(0) == size);
+}
+
+bool windowFits(int64_t input, int64_t output, int64_t kernel, int64_t stride, int64_t padding,
+                int64_t dilation, bool ceil) {
+  constexpr int64_t most = kLargestDimension;
+  for (int64_t each : {kernel, stride, dilation})
+    if (each < 1 || each > most)
+      return false;
+  if (padding < 0 || padding > most || dilation * (kernel - 1) > most)
+    return false;
+  int64_t free = input + 2 * padding - dilation * (kernel - 1) - 1;
+  if (free < 0)
+    return false;
+  int64_t expected = (free + (ceil ? stride - 1 : 0)) / stride + 1;
+  if (ceil && (expected - 1) * stride >= input + padding)
+    --expected;
+  return expected == output;
+}
+
 const ConverterTable &converters() {
   static const ConverterTable table = [] {
     ConverterTable all;

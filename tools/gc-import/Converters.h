@@ -70,9 +70,16 @@ void addLosses(ConverterTable &table);
 
 // What several of them need.
 
-/// lhs OP rhs with PyTorch's broadcasting, for an op that takes equal shapes.
-template <typename Op> std::vector<Tensor> combine(Call &call, const Tensor &a, const Tensor &b);
 Tensor addTensors(Emitter &emit, const Tensor &a, const Tensor &b);
+/// Whether an optional parameter is left out, or a row of so many numbers.
+bool isRowOf(const Tensor *x, int64_t size);
+/// Whether a window of this size moves so over an image to what PyTorch says; the last one may hang
+/// over the edge.
+bool windowFits(int64_t input, int64_t output, int64_t kernel, int64_t stride, int64_t padding,
+                int64_t dilation, bool ceil);
+/// Of this shape: `a` where the mask is not 0, else `b`.
+Tensor selected(Emitter &emit, const Tensor &mask, const Tensor &a, const Tensor &b,
+                const Shape &shape);
 Tensor multiply(Emitter &emit, const Tensor &a, const Tensor &b);
 Tensor scaled(Emitter &emit, const Tensor &x, double factor);
 /// Of the last dimension of both: x W^T + b, with a weight [N, K]. Null bias: none.

@@ -1,8 +1,13 @@
 #include "tools/gc-import/Emitter.h"
+#include <algorithm>
+#include <numeric>
 
 using namespace mlir;
 
 namespace gc::importer {
+
+// Far below any number that is computed, and far above what float32 loses.
+static constexpr double lowest = 1e30;
 
 Shape shapeOf(Value value) {
   auto shape = cast<RankedTensorType>(value.getType()).getShape();
@@ -109,8 +114,25 @@ Tensor Emitter::reordered(const Tensor &x, const Order &axes) {
   if (axes == naturalOrder(axes.size()))
     return x;
   Tensor result = x;
-  result.value = transpose(byAxes(x), axes);
   result.layout = x.layout.reordered(axes);
+  // Axes that stay side by side move as one where there are more than the dialect has dimensions.
+  Shape sizes = x.layout.sizes, from;
+  Order moved, first;
+  for (size_t axis = 0; axis < sizes.size(); ++axis) {
+    auto at = llvm::find(axes, static_cast<int>(axis)) - axes.begin();
+    bool joins = sizes.size() > kLargestRank && axis > 0 && at > 0 &&
+                 axes[at - 1] == static_cast<int>(axis) - 1;
+    if (joins) {
+      from.back() *= sizes[axis];
+    } else {
+      from.push_back(sizes[axis]);
+      first.push_back(static_cast<int>(axis));
+    }
+  }
+  for (int axis : axes)
+    if (auto at = llvm::find(first, axis); at != first.end())
+      moved.push_back(static_cast<int>(at - first.begin()));
+  result.value = transpose(reshape(x.value, from), moved);
   return result;
 }
 
@@ -236,7 +258,8 @@ Tensor Emitter::sliced(const Tensor &x, size_t dim, int64_t start, int64_t size)
 Tensor Emitter::expanded(const Tensor &x, const Shape &shape) {
   if (x.shape() == shape)
     return x;
-  if (x.constant)
+  // A large one is repeated in the IR.
+  if (x.constant && product(shape) <= maxConstantElements)
     return constantTensor(expandConstant(*x.constant, shape));
   size_t added = shape.size() - x.rank();
   Shape dimensions;
@@ -301,8 +324,33 @@ Tensor Emitter::filledWith(const Shape &shape, double value) {
   return constantTensor(filled(DType::F32, shape, value));
 }
 
-Value Emitter::constantValue(const Constant &) {
-  llvm_unreachable("constants are refused before they are needed");
+Value Emitter::constantValue(const Constant &constant) {
+  bool isWhole = !isFloat(constant.dtype) && constant.dtype != DType::Bool;
+  Type element = isWhole ? Type(builder.getI32Type()) : builder.getF32Type();
+  std::vector<double> values = constant.values;
+  // Masks that are added are -inf where they hide; so far below everything else is as good.
+  for (double &value : values)
+    value = std::clamp(value, -lowest, lowest);
+  bool same = llvm::all_equal(values);
+  if (same)
+    values.resize(1);
+  Value &known = constants[{isWhole, constant.shape, values}];
+  if (known)
+    return known;
+  // The same number everywhere is one number, repeated: of any batch.
+  Shape shape = same ? Shape(constant.shape.size(), 1) : constant.shape;
+  auto type = RankedTensorType::get(shape, element);
+  auto name = builder.getStringAttr("constant." + std::to_string(constants.size() - 1));
+  models::Initializer init{same ? InitKind::Constant : InitKind::Values, {}};
+  init.values.assign(values.begin(), values.end());
+  declareState(name, StateRole::Constant, type, init);
+  known = readState(name, type);
+  if (shape != constant.shape) {
+    Shape dimensions(shape.size());
+    std::iota(dimensions.begin(), dimensions.end(), 0);
+    known = broadcast(known, constant.shape, dimensions);
+  }
+  return known;
 }
 
 } // namespace gc::importer

@@ -6,8 +6,10 @@
 #include "models/Initializers.h"
 #include "tools/gc-import/Tensor.h"
 #include "llvm/ADT/DenseMap.h"
+#include <functional>
 #include <map>
 #include <string>
+#include <tuple>
 
 namespace gc::importer {
 
@@ -78,8 +80,10 @@ public:
   /// How a parameter starts where no weights are loaded.
   std::map<const Variable *, models::Initializer> initializers;
   int64_t dropouts = 0;
+  /// The numbers of a parameter in the archive; null where they cannot be read.
+  std::function<ConstantPtr(const std::string &name)> archived;
   /// Whether the dialect has an op for numbers that are known.
-  static constexpr bool hasConstants = false;
+  static constexpr bool hasConstants = true;
 
 private:
   Tensor fromVariable(const Tensor &x, const Order &axes);
@@ -89,6 +93,7 @@ private:
   mlir::Location where;
   std::map<std::pair<void *, Order>, mlir::Value> transposed;
   std::map<std::pair<void *, Shape>, mlir::Value> shaped;
+  std::map<std::tuple<bool, Shape, std::vector<double>>, mlir::Value> constants;
   mlir::Value drawn;
 };
 

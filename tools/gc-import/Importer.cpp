@@ -33,6 +33,10 @@ public:
     body = builder.createBlock(&function.getBody());
     emitter.emplace(function, body);
     values.emplace(*emitter);
+    emitter->archived = [&](const std::string &name) {
+      runtime::Result<ConstantPtr> found = readConstant(name);
+      return found ? *found : nullptr;
+    };
   }
 
   runtime::Result<Imported> run() {
@@ -226,6 +230,8 @@ private:
       return;
     if (isViewTarget(node.target))
       return look(node);
+    if (std::string changed = changedByWriting(node); !changed.empty())
+      return refuse(node, "it changes '" + changed + "', which the next step would see");
     const std::string target = functionalTarget(node.target);
     std::vector<Tensor> results;
     if (ConstantPtr known = fold(node, target, tensors)) {
@@ -234,9 +240,11 @@ private:
       auto converter = converters().find(target);
       if (converter == converters().end())
         return refuse(node, "");
+      // The dialect takes up to 2^20 numbers; one number, repeated, may be of any size.
       for (auto &[name, tensor] : tensors)
-        if (tensor.constant && !Emitter::hasConstants && isFloat(tensor.dtype))
-          return refuse(node, "it takes numbers that are known, and the dialect has no constants");
+        if (tensor.constant && tensor.elements() > (1 << 20) &&
+            !llvm::all_equal(tensor.constant->values))
+          return refuse(node, "it takes more than 2^20 numbers that are known");
       emitter->setLocation(locationOf(node));
       Call call(program, node, *emitter, std::move(tensors));
       results = converter->second(call);
@@ -244,6 +252,16 @@ private:
         return refuse(node, call.reason);
     }
     store(node, std::move(results));
+  }
+
+  /// The parameter or buffer that a node writes to, by PyTorch's name.
+  std::string changedByWriting(const Node &node) {
+    if (isInPlace(node.target) && !node.arguments.empty())
+      for (const InputSpec &spec : program.inputs)
+        if (spec.kind != InputSpec::Kind::User &&
+            llvm::is_contained(node.arguments[0].second.tensors, spec.value))
+          return spec.name;
+    return "";
   }
 
   void store(const Node &node, std::vector<Tensor> results) {
@@ -258,16 +276,19 @@ private:
         return refuse(node, "its result has another shape than PyTorch's; this is a bug in gc");
       results[index].dtype = meta->dtype;
     }
-    if (!isInPlace(node.target)) {
+    bool writes = isInPlace(node.target) && !node.arguments.empty() &&
+                  node.arguments[0].second.kind == Argument::Kind::Tensor;
+    if (isInPlace(node.target) &&
+        (!writes || results.empty() ||
+         results[0].shape() != values->read(node.arguments[0].second.tensors[0]).shape()))
+      return refuse(node, "it writes to no tensor of its shape");
+    if (!writes) {
       for (auto [index, output] : llvm::enumerate(node.outputs))
         if (!output.empty())
           values->define(output, results[index]);
       return;
     }
     const std::string &self = node.arguments[0].second.tensors[0];
-    for (const InputSpec &spec : program.inputs)
-      if (spec.value == self && spec.kind != InputSpec::Kind::User)
-        return refuse(node, "it changes '" + spec.name + "', which the next step would see");
     if (!values->write(self, results[0]))
       return refuse(node, "it writes to a tensor that is repeated");
     for (const std::string &output : node.outputs)
@@ -298,11 +319,20 @@ private:
   }
 
   void look(const Node &node) {
+    if (node.arguments.empty() || node.arguments[0].second.kind != Argument::Kind::Tensor ||
+        node.outputs.empty())
+      return refuse(node, "it looks at no tensor");
     const std::string &self = node.arguments[0].second.tensors[0];
     const TensorMeta *meta = program.find(self);
-    if (!meta)
+    if (!meta || meta->sizes != values->read(self).shape())
       return refuse(node, "its input has no shape");
     emitter->setLocation(locationOf(node));
+    // What is known when importing has no gradient to hold back.
+    bool isKnown = values->read(self).constant != nullptr;
+    if (node.target == "aten.detach.default" && isKnown) {
+      values->view(node.outputs[0], self, {});
+      return;
+    }
     ViewResult views = viewSteps(viewNode(node), *meta);
     if (!views.fault.empty())
       return refuse(node, views.fault);
@@ -338,7 +368,8 @@ private:
   // A cut whose parts were put together again, a layout that nothing asked for.
   void removeUnused() {
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*body)))
-      if (op.use_empty() && !isa<ReadOp>(op) && isPure(&op))
+      if (op.use_empty() && !op.hasTrait<OpTrait::IsTerminator>() && !isa<ReadOp>(op) &&
+          isPure(&op))
         op.erase();
   }
 

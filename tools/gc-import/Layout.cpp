@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <functional>
 #include <numeric>
 
 namespace gc::importer {
@@ -14,7 +13,11 @@ std::vector<int> naturalOrder(size_t count) {
 }
 
 int64_t product(const Shape &shape) {
-  return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+  int64_t count = 1;
+  for (int64_t size : shape)
+    if (size < 0 || __builtin_mul_overflow(count, size, &count))
+      return -1;
+  return count;
 }
 
 Layout Layout::plain(const Shape &shape) { return ordered(shape, naturalOrder(shape.size())); }

@@ -48,6 +48,7 @@ struct Layout {
 };
 
 std::vector<int> naturalOrder(size_t count);
+/// -1 where it is beyond 64 bits, or a size is negative.
 int64_t product(const Shape &shape);
 
 /// Splits axes of both until dimensions of the same size have the same ones. False where no split

@@ -14,6 +14,8 @@ namespace {
 // The schema that this reader was written for; a newer minor version only adds what may be absent.
 constexpr int64_t schemaMajor = 8;
 constexpr size_t maxNodes = 200'000, maxRank = 64;
+// Of f32 in a tensor of gc.
+constexpr int64_t maxElements = int64_t{1} << 38;
 
 struct TypeRow {
   DType type;
@@ -80,6 +82,8 @@ public:
     for (int64_t size : result.sizes)
       if (size < 0)
         in.fail(fmt::format("a tensor has the size {}", size));
+    if (int64_t count = result.elements(); count < 0 || count > maxElements)
+      in.fail(fmt::format("a tensor has more than {} elements", maxElements));
     return result;
   }
 
@@ -278,7 +282,7 @@ bool isFloat(DType type) {
 int64_t TensorMeta::elements() const {
   int64_t count = 1;
   for (int64_t size : sizes)
-    if (__builtin_mul_overflow(count, size, &count))
+    if (size < 0 || __builtin_mul_overflow(count, size, &count))
       return -1;
   return count;
 }

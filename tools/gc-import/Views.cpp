@@ -57,6 +57,8 @@ bool isViewTarget(llvm::StringRef target) {
 
 namespace {
 
+constexpr int64_t largestElements = int64_t{1} << 38;
+
 /// Whether a tensor with these strides can be seen in another shape without a copy.
 bool isViewable(const TensorMeta &meta, const Shape &shape) {
   // Runs of dimensions that lie as one are what may be split anew.
@@ -209,8 +211,8 @@ private:
     for (size_t i = 0; i < shape.size(); ++i)
       if (shape[i] < 0)
         open = static_cast<int64_t>(i);
-      else
-        known *= shape[i];
+      else if (__builtin_mul_overflow(known, shape[i], &known))
+        known = -1;
     if (open >= 0)
       shape[open] = known > 0 ? product(input.sizes) / known : 0;
     return shape;
@@ -367,6 +369,8 @@ private:
           (i >= added && input.sizes[i - added] != 1 && input.sizes[i - added] != shape[i]))
         return fail("its shape does not fit its input");
     }
+    if (product(shape) < 0 || product(shape) > largestElements)
+      return fail("its result is larger than any tensor of gc");
     add({ViewStep::Kind::Expand, shape, {}});
   }
   // [N, C r r, H, W] to [N, C, H r, W r] and back; [N, g C, H, W] to [N, C g, H, W].

@@ -1,5 +1,6 @@
 #include "tools/gc-import/Weights.h"
 
+#include "runtime/weights/Initializer.h"
 #include "runtime/weights/Safetensors.h"
 
 #include <fmt/format.h>
@@ -174,9 +175,22 @@ Result<ConstantPtr> Weights::constant(const std::string &name) const {
   return ConstantPtr(result);
 }
 
-Status Weights::save(const std::string &path, const std::vector<std::string> &names) const {
+/// Draws a parameter that starts anew, by its name.
+static Status draw(SafetensorsWriter &writer, const std::string &name, const NewStart &start) {
+  InitialValues values{InitialDistribution::Uniform, -start.bound, start.bound};
+  std::vector<float> numbers(static_cast<size_t>(product(start.shape)));
+  drawInitialValues(values, /*seed=*/0, name, 0, numbers.size(), numbers.data());
+  return writer.append(numbers.data(), numbers.size() * sizeof(float));
+}
+
+Status Weights::save(const std::string &path, const std::vector<std::string> &names,
+                     const std::map<std::string, NewStart> &starts) const {
   std::vector<SafetensorsDeclaration> tensors;
   for (const std::string &name : names) {
+    if (auto start = starts.find(name); start != starts.end()) {
+      tensors.push_back({name, "F32", start->second.shape});
+      continue;
+    }
     auto payload = find(name);
     if (!payload)
       return payload.error();
@@ -186,6 +200,11 @@ Status Weights::save(const std::string &path, const std::vector<std::string> &na
   if (!writer)
     return writer.error();
   for (const SafetensorsDeclaration &tensor : writer->order()) {
+    if (auto start = starts.find(tensor.name); start != starts.end()) {
+      if (Status drawn = draw(*writer, tensor.name, start->second); !drawn)
+        return drawn;
+      continue;
+    }
     const Payload &payload = payloads.at(tensor.name);
     Status done = read(tensor.name, payload, [&](const std::vector<double> &numbers) -> Status {
       std::vector<float> floats(numbers.begin(), numbers.end());

@@ -4,6 +4,7 @@
 
 #include "tools/gc-import/Archive.h"
 #include "tools/gc-import/Constant.h"
+#include "tools/gc-import/Head.h"
 
 #include <vector>
 
@@ -16,8 +17,9 @@ public:
 
   /// A tensor by PyTorch's name, whole.
   runtime::Result<ConstantPtr> constant(const std::string &name) const;
-  /// Writes these as f32 in PyTorch's names and layouts.
-  runtime::Status save(const std::string &path, const std::vector<std::string> &names) const;
+  /// Writes these as f32 in PyTorch's names and layouts; some of them start anew.
+  runtime::Status save(const std::string &path, const std::vector<std::string> &names,
+                       const std::map<std::string, NewStart> &starts) const;
 
 private:
   explicit Weights(Archive &archive) : archive(archive) {}

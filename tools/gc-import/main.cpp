@@ -1,5 +1,7 @@
 // gc-import: a PyTorch model as gc IR. See Arguments.cpp for the flags.
+#include "mlir/IR/Diagnostics.h"
 #include "models/VariableListing.h"
+#include "passes/Batch.h"
 #include "runtime/process/AtomicFile.h"
 #include "runtime/process/OutputCheck.h"
 #include "runtime/process/StandardStreams.h"
@@ -34,6 +36,20 @@ static std::string textOf(mlir::ModuleOp module, const Arguments &arguments, con
   return text;
 }
 
+static Status changeBatch(mlir::ModuleOp module, int64_t size) {
+  std::string reason;
+  mlir::ScopedDiagnosticHandler handler(module->getContext(), [&](mlir::Diagnostic &diagnostic) {
+    if (reason.empty() && diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
+      reason = diagnostic.str();
+    return mlir::success();
+  });
+  if (mlir::succeeded(setBatch(module, size)))
+    return {};
+  return badInput("--batch=" + std::to_string(size) +
+                  ": the model does not follow it, export it with an example of that batch (" +
+                  reason + ")");
+}
+
 static Status import(const Arguments &arguments) {
   const std::string output = arguments.output == "-" ? "" : arguments.output;
   if (Status fine = checkOutputs({{"-o", output}, {"--weights", arguments.weights}},
@@ -49,6 +65,13 @@ static Status import(const Arguments &arguments) {
   Result<Program> program = parseProgram(*json);
   if (!program)
     return program.error();
+  std::map<std::string, NewStart> starts;
+  if (arguments.classes > 0) {
+    Result<std::map<std::string, NewStart>> replaced = replaceHead(*program, arguments.classes);
+    if (!replaced)
+      return replaced.error();
+    starts = std::move(*replaced);
+  }
   Result<Weights> weights = Weights::open(*archive, "model");
   if (!weights)
     return weights.error();
@@ -66,12 +89,15 @@ static Status import(const Arguments &arguments) {
   Result<Imported> imported = importProgram(context, *program, options, read);
   if (!imported)
     return imported.error();
+  if (arguments.batch > 0)
+    if (Status changed = changeBatch(*imported->module, arguments.batch); !changed)
+      return changed;
   std::string size, text = textOf(*imported->module, arguments, *program, size);
   if (!arguments.weights.empty()) {
     std::vector<std::string> names;
     for (const ImportedVariable &variable : imported->variables)
       names.push_back(variable.name);
-    if (Status saved = weights->save(arguments.weights, names); !saved)
+    if (Status saved = weights->save(arguments.weights, names, starts); !saved)
       return saved;
   }
   if (output.empty()) {

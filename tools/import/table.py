@@ -17,6 +17,7 @@ import warnings
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+BATCH = 32
 COLUMNS = ("model", "batch", "ops", "imported", "loss off", "gradients off", "worst gradient", "peak", "half",
            "slower")
 
@@ -43,7 +44,7 @@ def megabytes(count):
     return f"{count / 1e6:.1f} MB"
 
 
-def measure(name, build, folder, threads):
+def measure(name, build, folder, threads, budgets):
     """The row of one model, as a dictionary."""
     import torch
 
@@ -80,15 +81,21 @@ def measure(name, build, folder, threads):
     if gradients:
         row["gradients off"] = f"{gradients[1]} ({float(gradients[1]) / float(gradients[2]):.1f}×)"
         row["worst gradient"] = gradients[3] + (" (ties)" if "\nties " in compared.stdout else "")
-    report = folder / "report.json"
-    whole = tool(build, "gc-compile", folder / "model.mlir", f"--report={report}", f"--threads={threads}", "-o",
+    if not budgets:
+        return row
+    # Weights are most of the memory of two samples; a budget is asked for where activations are.
+    report, large = folder / "report.json", folder / "large.mlir"
+    batch = BATCH
+    if tool(build, "gc-import", folder / "model.pt2", f"--batch={batch}", "-o", large).returncode != 0:
+        batch, large = shape[0], folder / "model.mlir"
+    whole = tool(build, "gc-compile", large, f"--report={report}", f"--threads={threads}", "-o",
                  folder / "model.plan")
     if whole.returncode != 0:
         row["peak"] = first_line(whole.stderr)[:80]
         return row
     peak = json.loads(report.read_text())["memory"]["predicted_peak_bytes"]
-    row["peak"] = megabytes(peak)
-    half = tool(build, "gc-compile", folder / "model.mlir", f"--report={report}", f"--threads={threads}",
+    row["peak"] = f"{megabytes(peak)} at {batch}"
+    half = tool(build, "gc-compile", large, f"--report={report}", f"--threads={threads}",
                 f"--budget={peak // 2}", "-o", folder / "model.plan")
     if half.returncode == 0:
         told = json.loads(report.read_text())
@@ -106,13 +113,14 @@ def main():
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="where gc is built (default: build)")
     parser.add_argument("-o", "--output", type=Path, help="also write the table there, row by row")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--no-budgets", action="store_true", help="leave out the peaks")
     parser.add_argument("--limit", type=int, default=900, help="seconds for a model (default: 900)")
     parser.add_argument("--list", action="store_true", help="name the models")
     parser.add_argument("--row", help=argparse.SUPPRESS)  # one model, in a process of its own
     args = parser.parse_args()
     if args.row:
         with tempfile.TemporaryDirectory() as scratch:
-            print("ROW " + json.dumps(measure(args.row, args.build, Path(scratch), args.threads)))
+            print("ROW " + json.dumps(measure(args.row, args.build, Path(scratch), args.threads, not args.no_budgets)))
         return 0
     import models
     unknown = set(args.models) - set(models.MODELS)
@@ -128,7 +136,7 @@ def main():
         started = time.time()
         try:
             done = subprocess.run([sys.executable, __file__, "--row", name, "--build", str(args.build), "--threads",
-                                   str(args.threads)], capture_output=True, text=True, timeout=args.limit)
+                                   str(args.threads)] + ["--no-budgets"] * args.no_budgets, capture_output=True, text=True, timeout=args.limit)
             found = re.search(r"^ROW (.*)$", done.stdout, re.M)
             row = json.loads(found[1]) if found else {"model": name, "imported": "no: " + first_line(done.stderr[-200:])}
         except subprocess.TimeoutExpired:

@@ -56,7 +56,7 @@ elif kind == "not-json":
     entries["models/model.json"] = b"\x80\x02c__builtin__\neval\n"
 elif kind == "lying-shape":
     def change(table):
-        table["graph_module"]["graph"]["tensor_values"]["v1"]["sizes"][0] = {"as_int": 4}
+        table["graph_module"]["graph"]["tensor_values"][program.nodes[0]["name"]]["sizes"][0] = {"as_int": 4}
     edit("models/model.json", change)
 
 if kind == "bomb":
