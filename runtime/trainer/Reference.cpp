@@ -45,13 +45,12 @@ static std::vector<const ComparedTensor *> ofKind(const ReferenceReport &report,
   return result;
 }
 
-/// What is left of an error once rounding is taken out: as much as PyTorch's own is none (a
-/// gradient that is nearly zero, of what a norm takes out again), nor what rounding the weights
-/// does.
-static double judged(const ComparedTensor &tensor) {
-  bool isRounding =
-      tensor.error <= medianFactor * tensor.own || tensor.error <= responseFactor * tensor.response;
-  return isRounding ? std::min(tensor.error, tensor.own) : tensor.error;
+/// Whether an error is rounding's: as much as PyTorch's own (of a gradient that is nearly zero,
+/// because a norm takes it out again, or of an update that float32 hardly resolves), or as much as
+/// rounding the weights does.
+static bool isRounding(const ComparedTensor &tensor) {
+  return tensor.error <= medianFactor * tensor.own ||
+         tensor.error <= responseFactor * tensor.response;
 }
 
 static double medianOwn(const std::vector<const ComparedTensor *> &tensors) {
@@ -63,19 +62,19 @@ static double medianOwn(const std::vector<const ComparedTensor *> &tensors) {
 
 /// Whether a kind as a whole is too far off, and then from which error on a tensor is.
 static double limitOf(const std::vector<const ComparedTensor *> &tensors) {
-  std::vector<double> errors;
-  for (const ComparedTensor *tensor : tensors)
-    errors.push_back(std::isnan(tensor->error) ? INFINITY : judged(*tensor));
   double own = medianOwn(tensors);
   if (tensors[0]->kind == ComparedKind::Loss)
     return medianFactor * own;
-  auto few = static_cast<double>(
-      std::count_if(errors.begin(), errors.end(), [](double error) { return error < small; }));
+  std::vector<double> errors;
+  double few = 0;
+  for (const ComparedTensor *tensor : tensors) {
+    double error = std::isnan(tensor->error) ? INFINITY : tensor->error;
+    errors.push_back(isRounding(*tensor) ? std::min(error, tensor->own) : error);
+    few += isRounding(*tensor) || error < small;
+  }
   if (median(errors) > medianFactor * own)
     return medianFactor * own;
-  if (few < smallShare * static_cast<double>(errors.size()))
-    return small;
-  return worst;
+  return few < smallShare * static_cast<double>(errors.size()) ? small : worst;
 }
 
 const ComparedTensor *firstOff(const ReferenceReport &report) {
@@ -86,7 +85,7 @@ const ComparedTensor *firstOff(const ReferenceReport &report) {
       continue;
     double limit = limitOf(tensors);
     for (const ComparedTensor *tensor : tensors)
-      if (!(judged(*tensor) <= limit)) // also NaN
+      if (!isRounding(*tensor) && !(tensor->error <= limit)) // also NaN
         return tensor;
   }
   return nullptr;

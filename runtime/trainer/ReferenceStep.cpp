@@ -197,31 +197,42 @@ private:
     return values;
   }
 
-  /// The size of the network's typical gradient: what a zero one is measured by.
+  static double median(std::vector<double> sizes) {
+    std::nth_element(sizes.begin(), sizes.begin() + sizes.size() / 2, sizes.end());
+    return sizes[sizes.size() / 2];
+  }
+
+  /// The size of the network's typical gradient, and statistic: what a zero one is measured by (the
+  /// mean of what a norm has just made zero).
   Status findTypical() {
-    std::vector<double> sizes;
+    std::vector<double> gradients, statistics;
     for (const ComparedTensor &tensor : report.tensors) {
-      if (tensor.kind != ComparedKind::Gradient)
+      bool isGradient = tensor.kind == ComparedKind::Gradient;
+      if (!isGradient && tensor.kind != ComparedKind::Statistic)
         continue;
-      Result<std::vector<double>> truth = truthOf("gradient." + tensor.name);
+      Result<std::vector<double>> truth = truthOf(kindPrefix(tensor.kind) + tensor.name);
       if (!truth)
         return truth.error();
       double size = norm(*truth) / std::sqrt(static_cast<double>(truth->size()));
-      gradientNorms[tensor.name] = norm(*truth);
-      sizes.push_back(size);
+      (isGradient ? gradients : statistics).push_back(size);
+      if (isGradient)
+        gradientNorms[tensor.name] = norm(*truth);
     }
-    if (sizes.empty())
+    if (gradients.empty())
       return badInput("the model has no parameters");
-    std::nth_element(sizes.begin(), sizes.begin() + sizes.size() / 2, sizes.end());
-    typical = sizes[sizes.size() / 2];
+    typical = median(gradients);
+    typicalStatistic = statistics.empty() ? 0 : median(statistics);
     return {};
   }
 
   /// What an error of a tensor is relative to.
   double scaleOf(const ComparedTensor &tensor, const std::vector<double> &truth) const {
     double root = std::sqrt(static_cast<double>(truth.size()));
-    if (tensor.kind == ComparedKind::Statistic)
-      return std::max(norm(truth), 1e-30);
+    if (tensor.kind == ComparedKind::Statistic) {
+      double size = norm(truth);
+      return std::max(size < zeroShare * typicalStatistic * root ? typicalStatistic * root : size,
+                      1e-30);
+    }
     double gradient = gradientNorms.at(tensor.name);
     if (gradient < zeroShare * typical * root)
       gradient = typical * root;
@@ -291,7 +302,7 @@ private:
   SessionExecutor executor;
   VariableStore &store;
   ReferenceReport report;
-  double learningRate = 0, typical = 0, lossNow = 0;
+  double learningRate = 0, typical = 0, typicalStatistic = 0, lossNow = 0;
   std::map<std::string, double> gradientNorms;
   std::map<std::string, std::vector<float>> first; // of the step with the weights as they are
 };

@@ -158,7 +158,7 @@ static std::vector<Tensor> einsum(Call &call) {
   llvm::erase(equation, ' ');
   auto [inputs, output] = llvm::StringRef(equation).split("->");
   auto [first, second] = inputs.split(',');
-  std::vector<Tensor> operands = call.list("operands");
+  std::vector<Tensor> operands = call.list("tensors");
   bool plain = equation.find("->") != equation.npos && operands.size() == 2 &&
                equation.find("...") == equation.npos && !second.contains(',');
   auto distinct = [](llvm::StringRef letters) {

@@ -15,7 +15,52 @@ const Tensor *Call::optional(llvm::StringRef argument) const {
 const Tensor &Call::tensor(llvm::StringRef argument) const {
   static const Tensor none;
   const Tensor *found = optional(argument);
+  if (!found && argument == "input")
+    found = optional("self");
   return found ? *found : none;
+}
+
+std::vector<llvm::StringRef> requiredTensors(llvm::StringRef target) {
+  using Names = std::vector<llvm::StringRef>;
+  static const llvm::StringMap<Names> known = {
+      {"conv1d", {"input", "weight"}},
+      {"conv2d", {"input", "weight"}},
+      {"conv_transpose2d", {"input", "weight"}},
+      {"linear", {"input", "weight"}},
+      {"batch_norm", {"input"}},
+      {"layer_norm", {"input"}},
+      {"group_norm", {"input"}},
+      {"instance_norm", {"input"}},
+      {"rms_norm", {"input"}},
+      {"dropout", {"input"}},
+      {"feature_dropout", {"input"}},
+      {"upsample_nearest2d", {"input"}},
+      {"upsample_bilinear2d", {"input"}},
+      {"addmm", {"self", "mat1", "mat2"}},
+      {"matmul", {"self", "other"}},
+      {"mm", {"self", "mat2"}},
+      {"bmm", {"self", "mat2"}},
+      {"baddbmm", {"self", "batch1", "batch2"}},
+      {"maximum", {"self", "other"}},
+      {"minimum", {"self", "other"}},
+      {"scaled_dot_product_attention", {"query", "key", "value"}},
+      {"embedding", {"weight", "indices"}},
+      {"cross_entropy_loss", {"self", "target"}},
+      {"mse_loss", {"self", "target"}},
+      {"masked_fill", {"self", "mask"}},
+      {"where", {"condition"}},
+      {"cat", {"tensors"}},
+      {"concat", {"tensors"}},
+      {"stack", {"tensors"}},
+      {"einsum", {"tensors"}},
+      {"empty", {}},
+      {"empty_like", {}},
+      {"new_empty", {}},
+      {"bernoulli", {}},
+  };
+  target.consume_front("aten.");
+  auto found = known.find(target.take_until([](char c) { return c == '.'; }));
+  return found == known.end() ? Names{"self"} : found->second;
 }
 
 std::vector<Tensor> Call::list(llvm::StringRef argument) const {

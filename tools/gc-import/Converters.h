@@ -26,7 +26,8 @@ public:
     return {};
   }
 
-  /// The first tensor of an argument; must be there.
+  /// The first tensor of an argument, one of requiredTensors(). An op that writes in place calls
+  /// its input `self`.
   const Tensor &tensor(llvm::StringRef argument) const;
   /// Null where it is left out or a number.
   const Tensor *optional(llvm::StringRef argument) const;
@@ -51,6 +52,9 @@ private:
 
 using Convert = std::vector<Tensor> (*)(Call &call);
 using ConverterTable = llvm::StringMap<Convert>;
+
+/// The arguments of an op that must be tensors; by target, as the table's.
+std::vector<llvm::StringRef> requiredTensors(llvm::StringRef target);
 
 /// By target, without the underscore of an op that writes to its first argument.
 const ConverterTable &converters();

@@ -331,7 +331,7 @@ Value Emitter::constantValue(const Constant &constant) {
   // Masks that are added are -inf where they hide; so far below everything else is as good.
   for (double &value : values)
     value = std::clamp(value, -lowest, lowest);
-  bool same = llvm::all_equal(values);
+  bool same = !isWhole && llvm::all_equal(values); // whole numbers cannot be repeated in the IR
   if (same)
     values.resize(1);
   Value &known = constants[{isWhole, constant.shape, values}];

@@ -240,6 +240,13 @@ private:
       auto converter = converters().find(target);
       if (converter == converters().end())
         return refuse(node, "");
+      for (StringRef needed : requiredTensors(target)) {
+        const Argument *found = node.find(needed);
+        if (!found && needed == "input")
+          found = node.find("self");
+        if (!found || found->tensors.empty() || !tensors.count(found->tensors.front()))
+          return refuse(node, "it lacks its tensor '" + needed.str() + "'");
+      }
       // The dialect takes up to 2^20 numbers; one number, repeated, may be of any size.
       for (auto &[name, tensor] : tensors)
         if (tensor.constant && tensor.elements() > (1 << 20) &&
@@ -298,7 +305,10 @@ private:
   /// What is known of a node whose tensors are all known.
   ConstantPtr fold(const Node &node, const std::string &target,
                    const std::map<std::string, Tensor> &tensors) {
-    if (llvm::any_of(tensors, [](const auto &each) { return !each.second.constant; }))
+    // Of these the tensor only tells the shape or the type.
+    bool makesNew =
+        StringRef(target).starts_with("aten.new_") || StringRef(target).contains("_like.");
+    if (!makesNew && llvm::any_of(tensors, [](const auto &each) { return !each.second.constant; }))
       return nullptr;
     const TensorMeta *meta = node.outputs.size() == 1 ? program.find(node.outputs[0]) : nullptr;
     if (!meta)

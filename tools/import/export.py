@@ -57,8 +57,18 @@ def loss_of(output, labels):
     return torch.nn.functional.cross_entropy(output, labels)
 
 
-def relative(got, want, floor=0.0):
-    return ((got - want).norm() / max(want.norm().item(), floor, 1e-30)).item()
+def rms(tensor):
+    return (tensor.norm() / tensor.numel() ** 0.5).item()
+
+
+def median(sizes):
+    return sorted(sizes)[len(sizes) // 2] if sizes else 0.0
+
+
+def scale_of(tensor, typical):
+    """What an error is relative to: the tensor's size, or the typical one's where it is zero but for rounding."""
+    size = typical if rms(tensor) < ZERO * typical else rms(tensor)
+    return max(size * tensor.numel() ** 0.5, 1e-30)
 
 
 def step(model, inputs, labels, dtype, rate=LEARNING_RATE):
@@ -87,21 +97,19 @@ def write_check(model, inputs, labels, path, rate=LEARNING_RATE):
     own_loss, _, own_gradients, own_updated = step(model, inputs, labels, torch.float32, rate)
     tensors = {"input.image": inputs.contiguous(), "input.label": labels.contiguous(),
                "loss": torch.tensor(loss, dtype=torch.float64), "output.0": output.contiguous()}
-    sizes = sorted((g.norm() / g.numel() ** 0.5).item() for g in gradients.values())
-    typical = sizes[len(sizes) // 2]
+    statistics = {n: t for n, t in updated.items() if n.endswith(("running_mean", "running_var"))}
+    typical = median([rms(g) for g in gradients.values()])
+    typical_statistic = median([rms(s) for s in statistics.values()])
     errors = {"loss": abs(own_loss - loss) / max(abs(loss), 1e-30)}
     for name, gradient in gradients.items():
-        root = gradient.numel() ** 0.5
-        scale = gradient.norm().item()
-        if scale < ZERO * typical * root:
-            scale = typical * root
+        scale = scale_of(gradient, typical)
         tensors[f"gradient.{name}"] = gradient
-        errors[f"gradient.{name}"] = ((own_gradients[name] - gradient).norm() / max(scale, 1e-30)).item()
-        errors[f"updated.{name}"] = ((own_updated[name] - updated[name]).norm() / max(rate * scale, 1e-30)).item()
+        errors[f"gradient.{name}"] = ((own_gradients[name] - gradient).norm() / scale).item()
+        errors[f"updated.{name}"] = ((own_updated[name] - updated[name]).norm() / (rate * scale)).item()
     for name, value in updated.items():
         tensors[f"updated.{name}"] = value
-        if name not in gradients:
-            errors[f"updated.{name}"] = relative(own_updated[name], value)
+    for name, value in statistics.items():
+        errors[f"updated.{name}"] = ((own_updated[name] - value).norm() / scale_of(value, typical_statistic)).item()
     for name, error in errors.items():
         tensors[f"error.{name}"] = torch.tensor(error, dtype=torch.float64)
     save_file({n: t.clone().contiguous() for n, t in tensors.items()}, path,
