@@ -8,7 +8,8 @@ namespace gc::models {
 Value ModelBuilder::maxPool(StringRef name, Value x, PoolShape shape) {
   return create<MaxPoolOp>(name, x, builder.getDenseI64ArrayAttr({shape.kernel, shape.kernel}),
                            builder.getDenseI64ArrayAttr({shape.stride, shape.stride}),
-                           builder.getDenseI64ArrayAttr({shape.padding, shape.padding}))
+                           builder.getDenseI64ArrayAttr({shape.padding, shape.padding}),
+                           builder.getBoolAttr(false))
       .getOutput();
 }
 
@@ -29,7 +30,8 @@ Value ModelBuilder::averageAxis(StringRef name, Value x, int64_t axis, int64_t s
     if (end - begin > 1) {
       int64_t height = axis == 1 ? end - begin : 1, width = axis == 2 ? end - begin : 1;
       auto window = builder.getDenseI64ArrayAttr({height, width});
-      part = create<AvgPoolOp>(name, part, window, window, builder.getDenseI64ArrayAttr({0, 0}));
+      part = create<AvgPoolOp>(name, part, window, window, builder.getDenseI64ArrayAttr({0, 0}),
+                               builder.getBoolAttr(false), builder.getBoolAttr(true));
     }
     parts.push_back(part);
   }
@@ -47,7 +49,8 @@ Value ModelBuilder::adaptiveAvgPool(StringRef name, Value x, int64_t side) {
   }
   if (n % side == 0) {
     auto window = builder.getDenseI64ArrayAttr({n / side, n / side});
-    return create<AvgPoolOp>(name, x, window, window, builder.getDenseI64ArrayAttr({0, 0}));
+    return create<AvgPoolOp>(name, x, window, window, builder.getDenseI64ArrayAttr({0, 0}),
+                             builder.getBoolAttr(false), builder.getBoolAttr(true));
   }
   // A window's rows all have the same length, so the mean of row means is its mean.
   return averageAxis(name, averageAxis(name, x, 1, side), 2, side);

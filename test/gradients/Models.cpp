@@ -84,20 +84,29 @@ static std::vector<Model> elementwise() {
       attributed("pow", "minus_3", "{exponent = -3.0 : f32}", 0.5, 2),
       attributed("pow", "half", "{exponent = 2.5 : f32}", 0.5, 2),
       attributed("pow", "other", "{exponent = -1.75 : f32}", 0.5, 2),
-      {"select", // of a mask that is computed, and is 0 for some
+      // Of a mask that is computed, is 0 for some, and changes nowhere near.
+      {"select",
        {{"a", "3x5"}, {"b", "3x5"}},
-       "%m = gc.compare lt %a, %b : (tensor<3x5xf32>, tensor<3x5xf32>) -> tensor<3x5xf32> "
+       "%t = gc.add_scalar %q {addend = 0.03 : f32} : (tensor<3x5xf32>) -> tensor<3x5xf32> "
+       "%m = gc.compare lt %a, %t : (tensor<3x5xf32>, tensor<3x5xf32>) -> tensor<3x5xf32> "
        "%y = gc.select %m, %a, %b : (tensor<3x5xf32>, tensor<3x5xf32>, tensor<3x5xf32>) -> "
        "tensor<3x5xf32>",
-       "3x5"},
+       "3x5",
+       -1,
+       1,
+       {{"q", "3x5"}}},
       {"masked_fill",
        {{"a", "3x5"}, {"b", "3x5"}},
-       "%m = gc.compare ge %a, %b : (tensor<3x5xf32>, tensor<3x5xf32>) -> tensor<3x5xf32> "
+       "%m = gc.compare ge %p, %q : (tensor<3x5xf32>, tensor<3x5xf32>) -> tensor<3x5xf32> "
        "%f = gc.masked_fill %a, %m {value = 2.0 : f32} : (tensor<3x5xf32>, tensor<3x5xf32>) -> "
        "tensor<3x5xf32> "
-       "%y = gc.masked_fill %f, %m {value = 1.0 : f32, inverted = true} : (tensor<3x5xf32>, "
-       "tensor<3x5xf32>) -> tensor<3x5xf32>",
-       "3x5"},
+       "%g = gc.masked_fill %b, %m {value = 1.0 : f32, inverted = true} : (tensor<3x5xf32>, "
+       "tensor<3x5xf32>) -> tensor<3x5xf32> "
+       "%y = gc.mul %f, %g : (tensor<3x5xf32>, tensor<3x5xf32>) -> tensor<3x5xf32>",
+       "3x5",
+       -1,
+       1,
+       {{"p", "3x5"}, {"q", "3x5"}}},
       {"squeeze_excite", // an image times a number for each sample and channel
        {{"x", "2x3x2x5"}, {"s", "2x1x1x5"}},
        "%b = gc.broadcast %s {dimensions = array<i64: 0, 1, 2, 3>} : (tensor<2x1x1x5xf32>) -> "

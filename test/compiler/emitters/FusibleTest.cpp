@@ -189,8 +189,10 @@ TEST(FusibleTest, AtTheirKinks) {
   EXPECT_EQ(values("compare eq %0, %1", {x, Tensor::of({3}, {0, 5, 3})}), (Values{1, 0, 1}));
   EXPECT_EQ(values("compare le %0, %1", {x, Tensor::of({3}, {0, 5, 4})}), (Values{1, 0, 1}));
   EXPECT_EQ(values("select %0, %1, %2", {x, dy, x}), (Values{0, 5, 5}));
-  EXPECT_EQ(values("masked_fill %1, %0 {value = 0xFF800000 : f32}", {x, dy}),
+  EXPECT_EQ(values("masked_fill %0, %1 {value = 0xFF800000 : f32}", {dy, x}),
             (Values{5, -INFINITY, -INFINITY}));
+  EXPECT_EQ(values("masked_fill %0, %1 {value = 7.0 : f32, inverted = true}", {dy, x}),
+            (Values{7, 5, 5}));
   EXPECT_EQ(values("abs_grad %0, %1", {Tensor::of({3}, {0, -2, 2}), dy}), (Values{0, -5, 5}));
   EXPECT_EQ(values("hardswish_grad %0, %1", {Tensor::of({3}, {-3, 3, 0}), dy}),
             (Values{0, 5, 2.5}));

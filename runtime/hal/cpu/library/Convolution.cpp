@@ -1,5 +1,6 @@
 // Which way a convolution goes. The rules are fixed by shape, so that compiler and runtime agree;
 // the figures behind them are in README.md.
+#include "runtime/hal/cpu/library/DepthwiseFilterGradient.h"
 #include "runtime/hal/cpu/library/DirectConvolution.h"
 #include "runtime/hal/cpu/library/ProductConvolution.h"
 
@@ -39,6 +40,8 @@ Result<std::unique_ptr<ConvolutionCall>> ConvolutionCall::create(const Convoluti
     return badInput("activation and residual belong to the forward convolution");
   if (preferProduct(spec))
     return buildProductConvolution(spec);
+  if (isDepthwiseFilterGradient(spec))
+    return buildDepthwiseFilterGradient(spec);
   std::unique_ptr<ConvolutionCall> call;
   if (Status built = guarded("convolution", [&] { call = buildDirectConvolution(spec); }); !built)
     return built.error();
