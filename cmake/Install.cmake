@@ -8,7 +8,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(programs gc-gen gc-opt gc-compile gc-run gc-diff gc-pack gc-plan)
+set(programs gc-gen gc-import gc-opt gc-compile gc-run gc-diff gc-pack gc-plan)
 if(TARGET gc-cudnn-plan)
   list(APPEND programs gc-cudnn-plan)
 endif()
@@ -65,5 +65,5 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${LLVM_LIBRARY_DIRS})
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libllvm22")
 # The -dev packages are for programs that use find_package(gc).
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "dataset-fashion-mnist, libmlir-22-dev, liblld-22-dev, libdnnl-dev, \
-libflatbuffers-dev, libfmt-dev, nlohmann-json3-dev, zlib1g-dev, libjpeg62-turbo-dev, libpng-dev")
+libflatbuffers-dev, libfmt-dev, nlohmann-json3-dev, zlib1g-dev, libjpeg62-turbo-dev, libpng-dev, libzip-dev")
 include(CPack)

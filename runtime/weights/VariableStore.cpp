@@ -458,6 +458,26 @@ Status VariableStore::saveGradients(const std::string &path) {
   return saveSelection(path, selection, {.content = Content::Gradient});
 }
 
+Result<std::vector<float>> VariableStore::read(const std::string &name, bool gradient) const {
+  for (const Variable &variable : variables) {
+    if (variable.name != name || variable.dtype != "F32" ||
+        (gradient && variable.gradientBuffer < 0))
+      continue;
+    uint32_t buffer = gradient ? static_cast<uint32_t>(variable.gradientBuffer) : variable.buffer;
+    Result<std::byte *> mapped = access->map(buffer);
+    if (!mapped)
+      return mapped.error();
+    std::vector<float> values(static_cast<size_t>(variable.elements));
+    variable.layout.toFile(0, values.size(), reinterpret_cast<const float *>(*mapped),
+                           values.data());
+    if (Status unmapped = access->unmap(buffer, /*written=*/false); !unmapped)
+      return unmapped.error();
+    return values;
+  }
+  return badInput(
+      fmt::format("the plan has no {} '{}'", gradient ? "gradient of" : "variable", name));
+}
+
 Status VariableStore::loadState(const std::string &path) {
   return statusOf(loadSelection(path, select(/*state=*/true), /*state=*/true, Fit::Exact));
 }

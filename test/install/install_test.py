@@ -23,7 +23,7 @@ with tempfile.TemporaryDirectory() as folder:
     prefix = os.path.join(folder, "prefix")
     run("cmake", "--install", build, "--prefix", prefix)
     tool = lambda name: os.path.join(prefix, "bin", name)
-    for name in ("gc-gen", "gc-opt", "gc-compile", "gc-run", "gc-diff", "gc-pack", "gc-plan"):
+    for name in ("gc-gen", "gc-import", "gc-opt", "gc-compile", "gc-run", "gc-diff", "gc-pack", "gc-plan"):
         assert "gc" in run(tool(name), "--version"), name
     for path in ("man/man1/gc-run.1", "bash-completion/completions/gc-run", "zsh/site-functions/_gc-plan",
                  "fish/vendor_completions.d/gc-gen.fish"):

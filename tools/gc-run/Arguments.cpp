@@ -1,5 +1,6 @@
 #include "tools/gc-run/Arguments.h"
 
+#include "runtime/data/Augmentation.h"
 #include "tools/flags/CommandLine.h"
 #include "tools/flags/CompileFlags.h"
 #include "tools/flags/Configuration.h"
@@ -11,6 +12,7 @@
 #include <fmt/format.h>
 
 using gc::runtime::badInput;
+using gc::runtime::Result;
 using gc::runtime::Status;
 
 static const char *const examples = R"(
@@ -24,6 +26,7 @@ Examples:
   gc-run resnet.mlir --data=images:photos --load=resnet18.safetensors --load-partial --save=mine.safetensors
   gc-run resnet.mlir --data=images:photos --normalize=imagenet --augment=random-resized-crop,flip --shuffle
   gc-run resnet.mlir --budget=600MB --verify
+  gc-run resnet.mlir --load=w.safetensors --reference=check.safetensors
   gc-run resnet.mlir --data=synthetic --steps=9 --profile=costs.json
   gc-run resnet.mlir --data=synthetic --budget=1GB --costs=costs.json
   gc-run resnet.mlir --config=recipe.toml --lr=0.05
@@ -262,6 +265,20 @@ Status checkVerify(const Arguments &a, const Raw &raw) {
   return {};
 }
 
+/// A reference is one step: what tells of data, length and updates is in its file.
+Status checkReference(const CLI::App &app, const Arguments &a) {
+  if (std::string flag = firstGivenOutside(
+          app, {"MODEL", "--reference", "--load", "--device", "--target", "--threads", "--budget",
+                "--remat", "--split", "--costs", "--no-calibrate", "--cuda-library"});
+      !flag.empty())
+    return badInput(fmt::format("{} has no effect with --reference, which runs one step on the "
+                                "batch of its file and keeps nothing",
+                                flag));
+  if (a.train.load.empty())
+    return badInput("--reference needs --load=WEIGHTS, the ones that PyTorch's step began with");
+  return {};
+}
+
 bool isCuda(const std::string &device) { return device.substr(0, device.find(':')) == "cuda"; }
 
 /// What has no effect beside --selftest or --calibrate must not look as if it had.
@@ -300,6 +317,9 @@ Status finish(const CLI::App &app, Arguments &a, Raw &raw, CompileFlags &compile
       return fine;
   if (Status fine = validationFlags.finish(app); !fine)
     return fine;
+  if (!a.reference.empty())
+    if (Status fine = checkReference(app, a); !fine)
+      return fine;
   if (raw.quiet && app.count("--progress"))
     return badInput("--quiet and --progress exclude each other: --quiet prints no progress");
   if (raw.quiet)
@@ -322,6 +342,13 @@ Status finish(const CLI::App &app, Arguments &a, Raw &raw, CompileFlags &compile
   c.keepGradients = !a.train.dumpGradients.empty();
   c.evaluate = schedule.evaluate || schedule.validation || a.train.evaluateOnly;
   c.threads = a.train.threads;
+  if (!a.train.augment.empty()) {
+    Result<gc::runtime::Augmentation> augmentation =
+        gc::runtime::parseAugmentation(a.train.augment);
+    if (!augmentation)
+      return augmentation.error();
+    c.mixLabels = augmentation->mixing.any();
+  }
   if (!a.train.device.empty())
     c.device = a.train.device.substr(0, a.train.device.find(':'));
   if (Status fine = compileFlags.finish(); !fine)
@@ -361,6 +388,11 @@ ParsedArguments parseArguments(int argc, char **argv) {
          "and compare loss, gradients and variables bit by bit after each; exit code 1 where they "
          "differ")
       ->group("Memory");
+  app.add_option("--reference", a.reference,
+                 "Instead of training, run one step on the batch of this file of PyTorch's "
+                 "(tools/import/export.py --check) with the weights of --load and compare loss, "
+                 "gradients and updates; exit code 1 where they differ")
+      ->group("Weights (safetensors, PyTorch's names and layouts)");
   addDeviceFlags(app, a);
   addFileFlags(app, a);
   validationFlags.addKeep(app);

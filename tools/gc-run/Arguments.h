@@ -15,6 +15,7 @@ struct Arguments {
   std::vector<std::string> selftestOnly;     // empty: all cases
   int selftestLimit = 0;                     // seconds of a case; 0: as it is
   std::string calibrate; // file for what the machine does in a second; empty: train
+  std::string reference; // of one step, to compare with; empty: train
   gc::CompileOptions compile;
   bool noCalibrate = false; // use and keep nothing that was measured on this machine
   gc::runtime::TrainOptions train;

@@ -6,6 +6,7 @@
 #include "tools/calibration/MachineRates.h"
 #include "tools/flags/CommandLine.h"
 #include "tools/gc-run/CalibrateMachine.h"
+#include "tools/gc-run/CompareReference.h"
 #include "tools/gc-run/LoadModel.h"
 #include "tools/gc-run/SelfTest.h"
 #include "tools/gc-run/VerifyModel.h"
@@ -40,10 +41,11 @@ static int run(int argc, char **argv) {
     return failWith("gc-run", fine.error());
   if (arguments.selftest)
     return selfTest(arguments);
-  if (!arguments.verify && arguments.calibrate.empty())
+  if (!arguments.verify && arguments.calibrate.empty() && arguments.reference.empty())
     return train(arguments);
-  Status done = arguments.verify ? verifyModel(arguments)
-                                 : calibrateMachine(arguments.calibrate, arguments.train.threads);
+  Status done = !arguments.reference.empty() ? compareReference(arguments)
+                : arguments.verify           ? verifyModel(arguments)
+                                   : calibrateMachine(arguments.calibrate, arguments.train.threads);
   return done ? gc::exits::Done : failWith("gc-run", done.error());
 }
 
