@@ -14,11 +14,10 @@ static std::vector<Tensor> crossEntropy(Call &call) {
     return call.refuse("it weights classes");
   if (call.integer("reduction", 1) != 1)
     return call.refuse("reduction is not 'mean'");
-  if (call.number("label_smoothing", 0) != 0)
-    return call.refuse("label_smoothing: gc-run --label-smoothing does that");
   if (call.integer("ignore_index", -100) >= 0)
     return call.refuse("ignore_index: gc leaves out negative labels alone");
-  auto loss = emit.create<CrossEntropyOp>(emit.plain(logits), emit.plain(labels));
+  auto loss = emit.create<CrossEntropyOp>(emit.plain(logits), emit.plain(labels),
+                                          emit.f32(call.number("label_smoothing", 0)));
   return {emit.wrap(loss.getLoss())};
 }
 

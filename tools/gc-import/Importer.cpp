@@ -473,7 +473,7 @@ Status Importer::addLoss(const Tensor &output) {
   inputNames.push_back("label");
   module.get()->setAttr("gc.classes", IntegerAttr::get(IntegerType::get(&context, 64), classes));
   Value logits = emitter->plain(output);
-  outputs.push_back(emitter->create<CrossEntropyOp>(logits, label).getLoss());
+  outputs.push_back(emitter->create<CrossEntropyOp>(logits, label, emitter->f32(0)).getLoss());
   emitter->setLocation("correct");
   outputs.push_back(emitter->create<AccuracyOp>(logits, label).getCorrect());
   outputNames = {"loss", "correct"};
