@@ -38,7 +38,7 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/gcConfigVersion.cmake COMPA
 install(FILES ${CMAKE_BINARY_DIR}/gcConfig.cmake ${CMAKE_BINARY_DIR}/gcConfigVersion.cmake
         DESTINATION ${package})
 install(FILES compiler/Compile.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gc/compiler)
-install(FILES passes/OptimizerSettings.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gc/passes)
+install(FILES passes/FreezeWish.h passes/OptimizerSettings.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gc/passes)
 install(DIRECTORY runtime DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gc FILES_MATCHING PATTERN "*.h"
         PATTERN "conformance" EXCLUDE)
 install(FILES ${CMAKE_BINARY_DIR}/runtime/plan/Plan_generated.h

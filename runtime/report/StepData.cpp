@@ -55,12 +55,31 @@ static std::set<int> metricOps(const plan::Plan &plan) {
   return ops;
 }
 
+/// The buffers that are made ready for the next step: the count of steps and draws, optimizer
+/// state.
+static std::set<uint32_t> countersAndState(const plan::Plan &plan) {
+  std::set<uint32_t> buffers;
+  if (plan.variables())
+    for (const plan::Variable *variable : *plan.variables())
+      if (variable->role() == plan::VariableRole_Generator ||
+          variable->role() == plan::VariableRole_OptimizerState)
+        buffers.insert(variable->buffer());
+  return buffers;
+}
+
 std::string phasesOf(const plan::Plan &plan) {
   std::set<int> lastOps = metricOps(plan);
+  std::set<uint32_t> forNextStep = countersAndState(plan);
+  auto isUpdate = [&](const plan::Command &command) {
+    std::vector<uint32_t> written = writtenBuffers(command);
+    return changesParameter(command) ||
+           std::any_of(written.begin(), written.end(),
+                       [&](uint32_t buffer) { return forNextStep.count(buffer) > 0; });
+  };
   std::string phases;
   size_t forwardEnd = 0;
   eachCommand(plan.micro_batch(), [&](const plan::Command &command) {
-    phases += changesParameter(command) ? 'u' : command.recomputed() ? 'r' : 'b';
+    phases += isUpdate(command) ? 'u' : command.recomputed() ? 'r' : 'b';
     if (!command.recomputed() && lastOps.count(command.op()))
       forwardEnd = phases.size();
   });

@@ -62,8 +62,8 @@ public:
 
   /// The buffers of all that.
   std::vector<uint32_t> stateBuffers() const;
-  /// A parameter or running statistic, or the gradient that the plan keeps of it, as its file has it.
-  /// Fails (bad input) where there is none.
+  /// A parameter or running statistic, or the gradient that the plan keeps of it, as its file has
+  /// it. Fails (bad input) where there is none.
   Result<std::vector<float>> read(const std::string &name, bool gradient) const;
 
   size_t size() const { return variables.size(); }

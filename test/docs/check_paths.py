@@ -15,7 +15,7 @@ FOLDERS = "compiler|dialects|passes|runtime|models|test|tools|docs|cmake"
 PATH = re.compile(r"(?<![\w./~$=-])((?:%s)(?:/[\w.+-]*[\w+-])+)" % FOLDERS)
 # A file by its bare name, with an ending that is ours. Headers only in backquotes: others have some.
 FILE = re.compile(r"`([\w-]+\.h)`|(?<![\w./<-])([\w-]+\.(?:cpp|td|fbs|md))\b")
-EXTERNAL = {"nvml.h", "cuda.h", "cudnn.h"}
+EXTERNAL = {"nvml.h", "cuda.h", "cudnn.h", "models/model.json"}  # the last within PyTorch's archives
 COMMENT = re.compile(r"^\s*(?://|#)|\s//\s|\s#\s")
 PLACEHOLDER = re.compile(r"(?:^|/|-)(?:[A-Z]+|Foo\w*|foo\w*|X|N)(?:\.|$|/)")
 ENDINGS = (".md", ".cpp", ".h", ".td", ".fbs", ".py", ".txt", ".cmake", ".mlir", ".test")
@@ -36,7 +36,7 @@ def is_made(name):
 
 
 def exists(root, file, path):
-    if PLACEHOLDER.search(path):
+    if PLACEHOLDER.search(path) or path in EXTERNAL:
         return True
     for place in candidates(root, file, path):
         # A name without its ending stands for header and source together, or for a lit test.

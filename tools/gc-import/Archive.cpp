@@ -42,6 +42,8 @@ Result<Archive> Archive::open(const std::string &path) {
     return archive.bad("is not a regular file");
   int code = 0;
   archive.handle = zip_open(path.c_str(), ZIP_RDONLY | ZIP_CHECKCONS, &code);
+  if (!archive.handle && code == ZIP_ER_EXISTS)
+    return archive.bad("has two entries of one name");
   if (!archive.handle)
     return archive.bad(fmt::format("is not a whole zip archive ({}): expected a file that "
                                    "torch.export.save wrote",

@@ -50,7 +50,7 @@ TEST(EventFile, HoldsTextsHistogramsAndSessions) {
   auto entry = *std::filesystem::directory_iterator(directory.path);
   std::string bytes = directory.read(entry.path().filename().string());
   // Tag, length and text of what the formats' owners look for.
-  EXPECT_CONTAINS(bytes, "\x0a\x1b_hparams_/session_start_info");
+  EXPECT_CONTAINS(bytes, "\x0a\x1c_hparams_/session_start_info");
   EXPECT_CONTAINS(bytes, "\x0a\x07hparams");
   EXPECT_CONTAINS(bytes, "\x0a\x04text");
   EXPECT_CONTAINS(bytes, "\x42\x0a# of a run");

@@ -110,6 +110,15 @@ TEST(StepData, Phases) {
   EXPECT_EQ(phasesOf(example.packed()), "bbbrbuu");
 }
 
+TEST(StepData, CountingStepsIsNoBackwardPass) {
+  ExamplePlan example;
+  uint32_t count = example.buffer("count", plan::BufferKind_State, 8, 0, 6);
+  example.command(*example.source.micro_batch, "advance", 5, count);
+  EXPECT_EQ(phasesOf(example.packed()), "fffrbubu");
+  example.variable("count", count, plan::VariableRole_Generator);
+  EXPECT_EQ(phasesOf(example.packed()), "fffrbuuu");
+}
+
 TEST(StepData, Modules) {
   EXPECT_EQ(moduleOfOp("layer1.0.conv1:conv2d"), "layer1.0.conv1");
   EXPECT_EQ(moduleOfOp("conv2d@model.mlir:12"), "") << "a file and a line are no module";

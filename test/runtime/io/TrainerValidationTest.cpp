@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <csignal>
+#include <utility>
 
 using namespace gc::runtime;
 
@@ -142,8 +143,9 @@ TEST(Validation, DecidesTheSameAfterAnInterruptAnywhere) {
     ValidatedRun first(losses);
     configure(first);
     first.options.checkpoint = directory.file("c");
+    bool raised = false; // a second signal ends the process at once
     first.executor.onMicroBatch = [&] {
-      if (first.executor.steps + 1 == step)
+      if (first.executor.steps + 1 == step && !std::exchange(raised, true))
         std::raise(SIGTERM); // also while the step is one after which a validation is due
     };
     ASSERT_TRUE(first.go().ok());

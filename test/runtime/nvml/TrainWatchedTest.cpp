@@ -60,9 +60,13 @@ struct WatchedRun {
     return json::parse(directory.read("r.json"));
   }
   std::string events() const {
-    auto entry = *std::filesystem::directory_iterator(directory.file("log"));
-    std::ifstream in(entry.path(), std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
+    for (const auto &entry : std::filesystem::directory_iterator(directory.file("log"))) {
+      if (entry.path().filename().string().find("tfevents") == std::string::npos)
+        continue; // metrics.csv and metrics.jsonl hold none of the device's
+      std::ifstream in(entry.path(), std::ios::binary);
+      return {std::istreambuf_iterator<char>(in), {}};
+    }
+    return "no event file";
   }
   TestDirectory directory;
   Result<PlanFile> plan;

@@ -33,6 +33,7 @@ DescribedPlan examplePlan() {
   plan.path = "a.plan";
   plan.facts.model = "net";
   plan.facts.parameters = 1234;
+  plan.facts.trainableParameters = 1234;
   plan.facts.device = "cpu";
   plan.facts.batch = 16;
   plan.facts.microBatches = 2;
