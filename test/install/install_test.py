@@ -25,7 +25,7 @@ with tempfile.TemporaryDirectory() as folder:
     tool = lambda name: os.path.join(prefix, "bin", name)
     for name in ("gc-gen", "gc-import", "gc-opt", "gc-compile", "gc-run", "gc-diff", "gc-pack", "gc-plan"):
         assert "gc" in run(tool(name), "--version"), name
-    for path in ("man/man1/gc-run.1", "bash-completion/completions/gc-run", "zsh/site-functions/_gc-plan",
+    for path in ("man/man1/gc-run.1", "bash-completion/completions/gc-run", "zsh/site-functions/_gc-plan", "man/man1/gc-diff.1",
                  "fish/vendor_completions.d/gc-gen.fish"):
         with open(os.path.join(prefix, "share", path), encoding="utf-8") as file:
             assert "gc" in file.read(), path
