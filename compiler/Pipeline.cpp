@@ -50,11 +50,11 @@ namespace {
 constexpr StringLiteral kSelectForCpu = "gc-select-cpu";
 
 struct TrainPipelineOptions : PassPipelineOptions<TrainPipelineOptions> {
-  Option<std::string> optimizer{*this, "optimizer",
-                                llvm::cl::desc("sgd, adam, adamw, rmsprop, lion or lamb"),
-                                llvm::cl::init("sgd")};
+  Option<std::string> optimizer{
+      *this, "optimizer", llvm::cl::desc("sgd, adam, adamw, rmsprop, lion, lamb or adafactor"),
+      llvm::cl::init("sgd")};
   Option<PassSetting<double>> lr{
-      *this, "lr", llvm::cl::desc("learning rate (0.001; rmsprop: 0.01; lion: 0.0001)")};
+      *this, "lr", llvm::cl::desc("learning rate (0.001; rmsprop, adafactor: 0.01; lion: 0.0001)")};
   Option<PassSetting<double>> momentum{*this, "momentum",
                                        llvm::cl::desc("sgd, rmsprop: momentum (0)")};
   Option<PassSetting<double>> dampening{*this, "dampening", llvm::cl::desc("sgd: dampening (0)")};
@@ -67,7 +67,15 @@ struct TrainPipelineOptions : PassPipelineOptions<TrainPipelineOptions> {
   Option<PassSetting<double>> beta2{*this, "beta2",
                                     llvm::cl::desc("adam, lion, lamb: beta 2 (0.999; lion: 0.99)")};
   Option<PassSetting<double>> epsilon{
-      *this, "epsilon", llvm::cl::desc("adam, rmsprop, lamb: epsilon (1e-8; lamb: 1e-6)")};
+      *this, "epsilon",
+      llvm::cl::desc(
+          "adam, rmsprop, lamb, adafactor: epsilon (1e-8; lamb: 1e-6; adafactor: 2^-23)")};
+  Option<PassSetting<double>> beta2Decay{
+      *this, "beta2-decay", llvm::cl::desc("adafactor: exponent of what averages forget (-0.8)")};
+  Option<PassSetting<double>> epsilon2{
+      *this, "epsilon2", llvm::cl::desc("adafactor: least size of a parameter (0.001)")};
+  Option<PassSetting<double>> clipUpdate{
+      *this, "clip-update", llvm::cl::desc("adafactor: largest size of a direction (1)")};
   Option<PassSetting<double>> alpha{*this, "alpha", llvm::cl::desc("rmsprop: alpha (0.99)")};
   Option<bool> centered{*this, "centered", llvm::cl::desc("rmsprop: centered"),
                         llvm::cl::init(false)};

@@ -205,6 +205,9 @@ private:
     o.epsilon = settings.epsilon.value_or(o.epsilon);
     o.alpha = settings.alpha.value_or(o.alpha);
     o.centered = settings.centered;
+    o.beta2_decay = settings.beta2Decay.value_or(o.beta2_decay);
+    o.epsilon2 = settings.epsilon2.value_or(o.epsilon2);
+    o.clip_update = settings.clipUpdate.value_or(o.clip_update);
     o.clip_norm = settings.clipNorm.value_or(0);
     o.clip_value = settings.clipValue.value_or(0);
     o.no_decay = settings.noDecay;

@@ -96,11 +96,11 @@ def Gc_ClearOp : Gc_StepOp<"clear", [
 
 // What every optimizer's update takes beside its own states and numbers. Its formula (dialects/ops/Training.cpp)
 // begins with what `coefficients` and these attributes make of parameter, gradient and learning rate.
-class Gc_OptimizerOp<string mnemonic, dag states, dag numbers>
-    : Gc_Op<mnemonic, [Gc_Repeats<"Once">, Gc_Samples<"Nowhere">, Gc_TrainingOnly,
+class Gc_OptimizerOp<string mnemonic, dag states, dag numbers, list<Trait> traits = []>
+    : Gc_Op<mnemonic, !listconcat([Gc_Repeats<"Once">, Gc_Samples<"Nowhere">, Gc_TrainingOnly,
         DeclareOpInterfaceMethods<SymbolUserOpInterface>, Gc_Cost<"Stream", 1>,
         MemoryEffects<[MemRead, MemWrite]>, DeclareOpInterfaceMethods<UpdateOpInterface>,
-        OptimizerOpInterface]> {
+        OptimizerOpInterface], traits)> {
   let arguments = !con((ins FlatSymbolRefAttr:$parameter), states,
       (ins OptionalAttr<FlatSymbolRefAttr>:$average, Gc_Value:$gradient,
           Gc_Coefficients:$coefficients), numbers,
@@ -258,6 +258,84 @@ def Gc_LambOp : Gc_OptimizerOp<"lamb",
   }];
 }
 
+def Gc_MeanSquareOp : Gc_PureOp<"mean_square", [
+    Gc_Cost<"Stream", 2>, Gc_Samples<"Nowhere">, Gc_TrainingOnly, InferTypeOpAdaptor]> {
+  let summary = "means of the squares over dimensions, which disappear";
+  let description = [{
+    ```mlir
+    %s = gc.mean_square %dw {dimensions = array<i64: 1>} : (tensor<10x32xf32>) -> tensor<10xf32>
+    ```
+  }];
+  let arguments = (ins Gc_Value:$input, DenseI64ArrayAttr:$dimensions);
+  let results = (outs Gc_Value:$means);
+  let hasVerifier = 1;
+}
+
+def Gc_AdafactorAverageOp : Gc_UpdateOp<"adafactor_average"> {
+  let summary = "moves an average of Adafactor's towards the squares of this step";
+  let description = [{
+    `v += b (s^2 x - v)`: x is a `gc.mean_square` of the gradient, and (lr, s, a, b) = `coefficients` are of mode
+    `adafactor`. v is `average`.
+
+    ```mlir
+    gc.adafactor_average @p.row_var, %x, %c : (tensor<1x10x1xf32>, tensor<4xf32>) -> ()
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$average, Gc_Value:$squares, Gc_Coefficients:$coefficients);
+  let assemblyFormat = "$average `,` operands attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+
+def Gc_AdafactorRatioOp : Gc_PureOp<"adafactor_ratio", [
+    SameVariadicOperandSize, Gc_Cost<"Stream", 12>, Gc_Samples<"Nowhere">, Gc_TrainingOnly, InferTypeOpAdaptor]> {
+  let summary = "by what Adafactor scales the step of a parameter";
+  let description = [{
+    One number, `max(epsilon2, rms(p)) / max(1, rms(u) / clip_update)`, where rms is the root of the mean of the
+    squares of all elements, p the parameter before its update and `u = g / sqrt(max(v, epsilon^2))` the direction.
+    Of a tensor that is, in memory, outer x R x C x inner, of which Adafactor factors R and C, the variance of element
+    (o, r, c, i) is `v = rows[o, r, i] * columns[o, c, i] / max(means[o, i], epsilon)`, where `means` are those of `rows`
+    over R. A tensor that is not factored has its variance in `rows`, which are then 1 x N x 1. Nothing of the
+    parameter's size is made: `gc.adafactor` computes the direction again.
+
+    ```mlir
+    %r = gc.adafactor_ratio %dw, %c, %p, %rows, %columns, %means {epsilon = 1.0e-7 : f32, epsilon2 = 1.0e-3 : f32, clip_update = 1.0 : f32} : (tensor<10x32xf32>, tensor<4xf32>, tensor<10x32xf32>, tensor<1x10x1xf32>, tensor<1x32x1xf32>, tensor<1x1xf32>) -> tensor<1xf32>
+    ```
+  }];
+  let arguments = (ins Gc_Value:$gradient, Gc_Coefficients:$coefficients, Gc_Value:$parameter,
+      Gc_Value:$rows, Optional<Gc_Value>:$columns, Optional<Gc_Value>:$means,
+      Gc_NotNegative:$epsilon, Gc_NotNegative:$epsilon2, Gc_NotNegative:$clip_update,
+      OptionalAttr<Gc_NotNegative>:$clip_value);
+  let results = (outs Gc_Coefficients:$ratio);
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Emits the squares of p and u of one element, or of a vector of them. `tensors` are gradient,
+    /// parameter and variance there, `coefficients` those numbers.
+    void emitSquares(::mlir::OpBuilder &builder, ::mlir::Location loc, ::mlir::ValueRange tensors,
+                     ::mlir::ValueRange coefficients,
+                     ::llvm::SmallVectorImpl<::mlir::Value> &squares);
+  }];
+}
+
+def Gc_AdafactorOp : Gc_OptimizerOp<"adafactor", (ins),
+    (ins Gc_Coefficients:$ratio, Gc_Value:$rows, Optional<Gc_Value>:$columns,
+        Optional<Gc_Value>:$means, Gc_NotNegative:$epsilon, Gc_NotNegative:$epsilon2,
+        Gc_NotNegative:$clip_update), [SameVariadicOperandSize]> {
+  let summary = "Adafactor, as torch.optim.Adafactor";
+  let description = [{
+    `p -= lr * weight_decay * p; p -= min(lr, a) * ratio * u`, with u and `ratio` of `gc.adafactor_ratio` with the same
+    numbers and (a, b) = (1 / sqrt(t), t^beta2_decay) of mode `adafactor`. The averages are moved before, by
+    `gc.adafactor_average`. The last operands are no variables' values at single elements, so its kernel is its own, and
+    `emitUpdate` takes the variance behind the numbers.
+  }] # common # [{
+    ```mlir
+    gc.adafactor @p, %dw, %c, %r, %rows, %columns, %means {epsilon = 1.0e-7 : f32, epsilon2 = 1.0e-3 : f32, clip_update = 1.0 : f32} : (tensor<10x32xf32>, tensor<4xf32>, tensor<1xf32>, tensor<1x10x1xf32>, tensor<1x32x1xf32>, tensor<1x1xf32>) -> ()
+    ```
+  }];
+  let assemblyFormat = [{
+    $parameter (`average` $average^)? `,` operands attr-dict `:` functional-type(operands, results)
+  }];
+}
+
 def Gc_SquareSumOp : Gc_PureOp<"square_sum", [
     Gc_Cost<"Stream", 2>, Gc_Samples<"Nowhere">, Gc_TrainingOnly, InferTypeOpAdaptor]> {
   let summary = "the sum of the squares of all elements, beside those of other tensors";
@@ -278,7 +356,8 @@ def Gc_SquareSumOp : Gc_PureOp<"square_sum", [
 
 def Gc_CoefficientsKind : I32EnumAttr<"CoefficientsMode", "which update takes the coefficients", [
     I32EnumAttrCase<"Adam", 0, "adam">, I32EnumAttrCase<"Momentum", 1, "momentum">,
-    I32EnumAttrCase<"Plain", 2, "plain">, I32EnumAttrCase<"Corrected", 3, "corrected">]> {
+    I32EnumAttrCase<"Plain", 2, "plain">, I32EnumAttrCase<"Corrected", 3, "corrected">,
+    I32EnumAttrCase<"Adafactor", 4, "adafactor">]> {
   let cppNamespace = "::gc";
   let genSpecializedAttr = 0;
 }
@@ -295,7 +374,8 @@ def Gc_CoefficientsOp : Gc_PureOp<"optimizer_coefficients", [
     n^2 is the sum `squares` of all gradients' squares (`gc.square_sum`), and 1 where there is none. (a, b), in mode
     `adam`, with t = step + 1: (lr / (1 - beta1^t), 1 / sqrt(1 - beta2^t)), computed in f64. In mode
     `momentum`: (beta1, 1 - beta2), where beta1 is the momentum and beta2 the dampening; (0, 1) in the
-    first step. In mode `plain`: (0, 1). In mode `corrected`: as `adam`, with 1 in place of lr.
+    first step. In mode `plain`: (0, 1). In mode `corrected`: as `adam`, with 1 in place of lr. In mode
+    `adafactor`: (1 / sqrt(t), t^beta2), computed in f64, where beta2 is the decay's exponent.
 
     ```mlir
     %c = gc.optimizer_coefficients %g, %lr mode = adam {beta1 = 0.9 : f32, beta2 = 0.999 : f32} : (tensor<2xi64>, tensor<256xf32>) -> tensor<4xf32>

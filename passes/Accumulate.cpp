@@ -52,10 +52,11 @@ public:
     if (failed(createStep()))
       return failure();
     for (UpdateOpInterface update : updates)
-      if (failed(addAccumulatorOf(update)))
+      if (isa<OptimizerOpInterface>(update.getOperation()) && failed(addAccumulatorOf(update)))
         return failure();
     for (UpdateOpInterface update : updates)
-      if (failed(moveUpdate(update)))
+      if (failed(isa<OptimizerOpInterface>(update.getOperation()) ? moveUpdate(update)
+                                                                  : moveChange(update)))
         return failure();
     for (auto advance : llvm::make_early_inc_range(train.getOps<AdvanceOp>()))
       advance->moveBefore(step.getBody().front().getTerminator());
@@ -154,6 +155,18 @@ private:
     for (OpOperand &operand : update->getOpOperands().drop_front())
       operand.set(inStep.lookup(operand.get()));
     ClearOp::create(builder, loc, accumulator, TypeAttr::get(type));
+    return success();
+  }
+
+  // Of an optimizer's state alone, by what was computed from gradients.
+  LogicalResult moveChange(UpdateOpInterface change) {
+    builder.setInsertionPoint(step.getBody().front().getTerminator());
+    for (Value operand : change->getOperands())
+      if (failed(computeInStep(change, operand)))
+        return failure();
+    change->moveBefore(step.getBody().front().getTerminator());
+    for (OpOperand &operand : change->getOpOperands())
+      operand.set(inStep.lookup(operand.get()));
     return success();
   }
 

@@ -33,9 +33,10 @@ public:
 
   void run() {
     for (auto [i, op] : llvm::enumerate(liveness.ops())) {
-      if (isNothing(op))
-        continue;
+      // A read of what a waiting update changes is something: the update must come before it.
       int level = levelOf(op);
+      if (isNothing(op) && level == 0)
+        continue;
       if (isa<UpdateOpInterface>(op)) {
         waiting.push_back({op, level});
         waitingBytes += dying[i];

@@ -19,6 +19,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Optimizer.h"
+#include "passes/FactoredVariance.h"
 #include "passes/ModelFunction.h"
 #include "passes/ParameterGroups.h"
 #include "passes/Passes.h"
@@ -188,22 +189,33 @@ private:
         return failure();
     if (settings.ema && failed(addState("average", kAverageSuffix)))
       return failure();
-    // What an op for the ratio has, too.
-    SmallVector<NamedAttribute> numbers(form.numbers);
-    numbers.push_back(
-        builder.getNamedAttr("weight_decay", f32(groups.decays(name) ? *settings.weightDecay : 0)));
+    SmallVector<NamedAttribute> numbers(form.numbers), ratioNumbers;
     if (settings.clipValue)
       numbers.push_back(builder.getNamedAttr("clip_value", f32(*settings.clipValue)));
+    ratioNumbers = numbers;
+    numbers.push_back(
+        builder.getNamedAttr("weight_decay", f32(groups.decays(name) ? *settings.weightDecay : 0)));
+    if (form.ratioDecays)
+      ratioNumbers.push_back(numbers.back());
     op.addAttributes(numbers);
     op.addAttribute("lr_scale", f32(groups.lrScale(name)));
     if (settings.ema)
       op.addAttribute("average_decay", f32(*settings.ema));
     builder.setInsertionPointAfter(*last);
+    SmallVector<Value> variance;
+    if (form.isFactored) {
+      FailureOr<SmallVector<Value>> added =
+          addFactoredVariance(builder, variables, parameter, gradient.getGradient(),
+                              coefficients->getResult(0), settings.clipValue);
+      if (failed(added))
+        return failure();
+      variance = *added;
+    }
     if (!form.ratio.empty())
-      op.addOperands(addRatio(op, numbers));
-    Operation *first = builder.create(op);
-    if (!form.ratio.empty())
-      first = first->getOperands().back().getDefiningOp();
+      op.addOperands(addRatio(op, ratioNumbers, variance));
+    op.addOperands(variance);
+    builder.create(op);
+    Operation *first = (*last)->getNextNode();
     if (!firstUpdate || first->isBeforeInBlock(firstUpdate))
       firstUpdate = first;
     if (!keepGradients)
@@ -211,8 +223,10 @@ private:
     return success();
   }
 
-  // What the update `op` is scaled by, of gradient, parameter and states as they are before it.
-  Value addRatio(const OperationState &op, ArrayRef<NamedAttribute> numbers) {
+  // What the update `op` is scaled by, of gradient, parameter and states as they are before it, and
+  // of the variance.
+  Value addRatio(const OperationState &op, ArrayRef<NamedAttribute> numbers,
+                 ArrayRef<Value> variance) {
     OperationState ratio(op.location, form.ratio);
     ratio.addOperands(op.operands);
     auto type = cast<RankedTensorType>(op.operands.front().getType());
@@ -223,6 +237,7 @@ private:
     readVariable("parameter");
     for (const UpdateForm::State &state : form.states)
       readVariable(state.attribute);
+    ratio.addOperands(variance);
     ratio.addAttributes(numbers);
     ratio.addTypes(RankedTensorType::get({1}, builder.getF32Type()));
     return builder.create(ratio)->getResult(0);
@@ -262,8 +277,9 @@ struct OptimizerPass : impl::OptimizerPassBase<OptimizerPass> {
   using OptimizerPassBase::OptimizerPassBase;
   // For settingsOf.
   using OptimizerPassBase::alpha, OptimizerPassBase::beta1, OptimizerPassBase::beta2,
-      OptimizerPassBase::centered, OptimizerPassBase::clipNorm, OptimizerPassBase::clipValue,
-      OptimizerPassBase::dampening, OptimizerPassBase::ema, OptimizerPassBase::epsilon,
+      OptimizerPassBase::beta2Decay, OptimizerPassBase::centered, OptimizerPassBase::clipNorm,
+      OptimizerPassBase::clipUpdate, OptimizerPassBase::clipValue, OptimizerPassBase::dampening,
+      OptimizerPassBase::ema, OptimizerPassBase::epsilon, OptimizerPassBase::epsilon2,
       OptimizerPassBase::lr, OptimizerPassBase::lrScale, OptimizerPassBase::momentum,
       OptimizerPassBase::nesterov, OptimizerPassBase::noDecay, OptimizerPassBase::weightDecay;
   void runOnOperation() override {
@@ -286,6 +302,9 @@ std::unique_ptr<Pass> createOptimizerPass(const OptimizerSettings &settings, boo
   options.beta1 = settings.beta1;
   options.beta2 = settings.beta2;
   options.epsilon = settings.epsilon;
+  options.beta2Decay = settings.beta2Decay;
+  options.epsilon2 = settings.epsilon2;
+  options.clipUpdate = settings.clipUpdate;
   options.alpha = settings.alpha;
   options.centered = settings.centered;
   options.clipNorm = settings.clipNorm;

@@ -29,6 +29,9 @@ OptimizerSettings settingsOf(const std::string &name, const Options &options) {
   settings.beta1 = options.beta1.value;
   settings.beta2 = options.beta2.value;
   settings.epsilon = options.epsilon.value;
+  settings.beta2Decay = options.beta2Decay.value;
+  settings.epsilon2 = options.epsilon2.value;
+  settings.clipUpdate = options.clipUpdate.value;
   settings.alpha = options.alpha.value;
   settings.centered = options.centered;
   settings.clipNorm = options.clipNorm.value;

@@ -7,8 +7,16 @@
 namespace gc {
 namespace {
 
-enum Optimizer : unsigned { Sgd = 1, Adam = 2, AdamW = 4, Rmsprop = 8, Lion = 16, Lamb = 32 };
-constexpr unsigned kAll = Sgd | Adam | AdamW | Rmsprop | Lion | Lamb;
+enum Optimizer : unsigned {
+  Sgd = 1,
+  Adam = 2,
+  AdamW = 4,
+  Rmsprop = 8,
+  Lion = 16,
+  Lamb = 32,
+  Adafactor = 64
+};
+constexpr unsigned kAll = Sgd | Adam | AdamW | Rmsprop | Lion | Lamb | Adafactor;
 
 struct Known {
   Optimizer kind;
@@ -21,7 +29,9 @@ constexpr Known kKnown[] = {{Sgd, "sgd", "SGD", 1e-3, 0, 0, 0, 0},
                             {AdamW, "adamw", "AdamW", 1e-3, 0.01, 0.9, 0.999, 1e-8},
                             {Rmsprop, "rmsprop", "RMSprop", 1e-2, 0, 0, 0, 1e-8},
                             {Lion, "lion", "Lion", 1e-4, 0, 0.9, 0.99, 0},
-                            {Lamb, "lamb", "LAMB", 1e-3, 0.01, 0.9, 0.999, 1e-6}};
+                            {Lamb, "lamb", "LAMB", 1e-3, 0.01, 0.9, 0.999, 1e-6},
+                            // epsilon is that of f32, as PyTorch takes it
+                            {Adafactor, "adafactor", "Adafactor", 1e-2, 0, 0, 0, 0x1p-23}};
 
 // Null where there is none of this name.
 const Known *find(std::string_view name) {
@@ -75,7 +85,10 @@ std::string OptimizerSettings::check(std::string_view prefix, std::string_view n
       {"weight-decay", weightDecay, kAll, HUGE_VAL},
       {"beta1", beta1, Adam | AdamW | Lion | Lamb, 1},
       {"beta2", beta2, Adam | AdamW | Lion | Lamb, 1},
-      {"epsilon", epsilon, Adam | AdamW | Rmsprop | Lamb, HUGE_VAL},
+      {"epsilon", epsilon, Adam | AdamW | Rmsprop | Lamb | Adafactor, HUGE_VAL},
+      {"beta2-decay", beta2Decay ? std::optional<double>(0) : std::nullopt, Adafactor, HUGE_VAL},
+      {"epsilon2", epsilon2, Adafactor, HUGE_VAL},
+      {"clip-update", clipUpdate, Adafactor, HUGE_VAL},
       {"alpha", alpha, Rmsprop, 1},
       {"centered", centered ? std::optional<double>(0) : std::nullopt, Rmsprop, HUGE_VAL},
       {"ema", ema, kAll, 1}};
@@ -90,6 +103,14 @@ std::string OptimizerSettings::check(std::string_view prefix, std::string_view n
            << (number.limit == 1 ? ", below 1" : "");
     else
       continue;
+    return text.str();
+  }
+  if (beta2Decay && !(*beta2Decay <= 0 && *beta2Decay > -HUGE_VAL)) {
+    text << own("beta2-decay") << '=' << *beta2Decay << ": expected a number up to 0";
+    return text.str();
+  }
+  if (clipUpdate && !(*clipUpdate >= 1)) {
+    text << own("clip-update") << '=' << *clipUpdate << ": expected a number from 1 on";
     return text.str();
   }
   for (auto [setting, value] : {std::pair("clip-norm", clipNorm), {"clip-value", clipValue}})
@@ -127,7 +148,12 @@ OptimizerSettings OptimizerSettings::withDefaults() const {
     all.beta1 = beta1.value_or(known->beta1);
     all.beta2 = beta2.value_or(known->beta2);
   }
-  if (known->kind & (Adam | AdamW | Rmsprop | Lamb))
+  if (known->kind == Adafactor) {
+    all.beta2Decay = beta2Decay.value_or(-0.8);
+    all.epsilon2 = epsilon2.value_or(1e-3);
+    all.clipUpdate = clipUpdate.value_or(1);
+  }
+  if (known->kind & (Adam | AdamW | Rmsprop | Lamb | Adafactor))
     all.epsilon = epsilon.value_or(known->epsilon);
   return all;
 }

@@ -16,15 +16,18 @@ namespace gc {
 
 /// What is not set is the default of the optimizer: PyTorch's, or those of its paper.
 struct OptimizerSettings {
-  std::string name = "sgd";          // sgd, adam, adamw, rmsprop, lion, lamb
-  std::optional<double> lr;          // 1e-3; rmsprop: 1e-2; lion: 1e-4
+  std::string name = "sgd";          // sgd, adam, adamw, rmsprop, lion, lamb, adafactor
+  std::optional<double> lr;          // 1e-3; rmsprop, adafactor: 1e-2; lion: 1e-4
   std::optional<double> momentum;    // sgd, rmsprop: 0
   std::optional<double> dampening;   // sgd: 0
   bool nesterov = false;             // sgd
   std::optional<double> weightDecay; // 0; adamw, lamb: 0.01
   std::optional<double> beta1;       // adam, adamw, lion, lamb: 0.9
   std::optional<double> beta2;       // adam, adamw, lamb: 0.999; lion: 0.99
-  std::optional<double> epsilon;     // adam, adamw, rmsprop: 1e-8; lamb: 1e-6
+  std::optional<double> epsilon;     // adam, adamw, rmsprop: 1e-8; lamb: 1e-6; adafactor: 2^-23
+  std::optional<double> beta2Decay;  // adafactor: -0.8
+  std::optional<double> epsilon2;    // adafactor: 1e-3
+  std::optional<double> clipUpdate;  // adafactor: 1
   std::optional<double> alpha;       // rmsprop: 0.99
   bool centered = false;             // rmsprop
   std::optional<double> clipNorm;    // most that the norm of all gradients together may be

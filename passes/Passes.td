@@ -203,8 +203,9 @@ def OptimizerPass : Pass<"gc-optimizer", "::mlir::ModuleOp"> {
     uses.
   }];
   let options = [
-    Option<"kind", "kind", "std::string", "\"sgd\"", "sgd, adam, adamw, rmsprop, lion or lamb">,
-    NumberOption<"lr", "lr", "double", "learning rate (0.001; rmsprop: 0.01; lion: 0.0001)">,
+    Option<"kind", "kind", "std::string", "\"sgd\"",
+           "sgd, adam, adamw, rmsprop, lion, lamb or adafactor">,
+    NumberOption<"lr", "lr", "double", "learning rate (0.001; rmsprop, adafactor: 0.01; lion: 0.0001)">,
     NumberOption<"momentum", "momentum", "double", "sgd, rmsprop: momentum (0)">,
     NumberOption<"dampening", "dampening", "double", "sgd: dampening of the momentum (0)">,
     Option<"nesterov", "nesterov", "bool", "false", "sgd: Nesterov momentum">,
@@ -214,7 +215,14 @@ def OptimizerPass : Pass<"gc-optimizer", "::mlir::ModuleOp"> {
     NumberOption<"beta2", "beta2", "double",
                  "adam, adamw, lamb: decay of the second moment (0.999); lion: of the moment (0.99)">,
     NumberOption<"epsilon", "epsilon", "double",
-                 "adam, adamw, rmsprop, lamb: added to the denominator (1e-8; lamb: 1e-6)">,
+                 "adam, adamw, rmsprop, lamb: added to the denominator (1e-8; lamb: 1e-6); "
+                 "adafactor: the least root of a variance (2^-23)">,
+    NumberOption<"beta2Decay", "beta2-decay", "double",
+                 "adafactor: the step's exponent in what averages forget (-0.8)">,
+    NumberOption<"epsilon2", "epsilon2", "double",
+                 "adafactor: the least size that a parameter counts as (0.001)">,
+    NumberOption<"clipUpdate", "clip-update", "double",
+                 "adafactor: the largest size of a direction (1)">,
     NumberOption<"alpha", "alpha", "double", "rmsprop: decay of the average of squares (0.99)">,
     Option<"centered", "centered", "bool", "false",
            "rmsprop: squares of what differs from the average gradient">,

@@ -21,6 +21,16 @@ UpdateForm updateFormOf(const OptimizerSettings &settings, OpBuilder &builder) {
                     number("momentum", *settings.momentum)};
     return form;
   }
+  if (settings.name == "adafactor") {
+    form.op = AdafactorOp::getOperationName();
+    form.numbers = {number("epsilon", *settings.epsilon), number("epsilon2", *settings.epsilon2),
+                    number("clip_update", *settings.clipUpdate)};
+    form.ratio = AdafactorRatioOp::getOperationName();
+    form.isFactored = true;
+    form.mode = CoefficientsMode::Adafactor;
+    form.beta2 = *settings.beta2Decay;
+    return form;
+  }
   if (settings.name == "lion") {
     form.op = LionOp::getOperationName();
     form.states = {{"first_moment", ".exp_avg"}};
@@ -50,6 +60,7 @@ UpdateForm updateFormOf(const OptimizerSettings &settings, OpBuilder &builder) {
   if (settings.name == "lamb") {
     form.mode = CoefficientsMode::Corrected;
     form.ratio = LambRatioOp::getOperationName();
+    form.ratioDecays = true;
   }
   form.beta1 = *settings.beta1;
   form.beta2 = *settings.beta2;

@@ -19,8 +19,13 @@ struct UpdateForm {
   llvm::SmallVector<State> states;                 // in the order of the op
   llvm::SmallVector<mlir::NamedAttribute> numbers; // of the op, but for those that all have
   /// Of an op whose one result the update takes after the coefficients, if there is one: its
-  /// operands are the gradient, the coefficients, and the parameter and the states as they were.
+  /// operands are the gradient, the coefficients, and the parameter and the states as they were;
+  /// and whether it knows the weight decay.
   llvm::StringRef ratio;
+  bool ratioDecays = false;
+  /// Whether the variance is that of FactoredVariance.h: the last operands of the update and of the
+  /// ratio.
+  bool isFactored = false;
   /// Of gc.optimizer_coefficients.
   CoefficientsMode mode = CoefficientsMode::Plain;
   double beta1 = 0, beta2 = 0;

@@ -254,7 +254,8 @@ size_t CudaTarget::updatesAtOnce(ArrayRef<UpdateOpInterface> updates, ArrayRef<O
   constexpr size_t parameters = 4096 / sizeof(uint64_t); // devices take 4 KiB of them
   llvm::DenseSet<int> used, changed;
   for (size_t i = 0; i < updates.size(); ++i) {
-    if (updates[i]->getName() != updates[0]->getName())
+    // gc.adafactor is not point by point: it has a kernel of its own.
+    if (updates[i]->getName() != updates[0]->getName() || isa<AdafactorOp>(updates[i]))
       return i;
     auto isChanged = [&](unsigned buffer) { return changed.contains(int(buffer)); };
     auto isUsed = [&](unsigned buffer) { return used.contains(int(buffer)); };

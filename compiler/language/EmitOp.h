@@ -23,12 +23,14 @@ template <typename Kernels> Emitter<Kernels> emitterOf(mlir::Operation *op) {
         [](mlir::Operation *op, Kernels &kernels) { return emitOp(mlir::cast<Op>(op), kernels); }  \
   }
   static constexpr Row table[] = {
+      GC_ROW(AdafactorOp, emitAdafactor), // an update, too
       GC_ROW(UpdateOpInterface, emitUpdate),
       GC_ROW(RunningStatsOp, emitRunningStats),
       GC_ROW(AdvanceOp, emitAdvance),
       GC_ROW(CoefficientsOp, emitCoefficients),
       GC_ROW(SquareSumOp, emitSquareSum),
       GC_ROW(LambRatioOp, emitLambRatio),
+      GC_ROW(AdafactorRatioOp, emitAdafactorRatio),
       GC_ROW(GradientSeedOp, emitGradientSeed),
       GC_ROW(DropoutOp, emitDropout),
       GC_ROW(BatchStatsOp, emitBatchStats),
@@ -49,6 +51,7 @@ template <typename Kernels> Emitter<Kernels> emitterOf(mlir::Operation *op) {
       GC_ROW(GlobalAvgPoolGradOp, emitGlobalAvgPoolGrad),
       GC_ROW(ReduceSumOp, emitReduceSum),
       GC_ROW(ReduceMeanOp, emitReduceMean),
+      GC_ROW(MeanSquareOp, emitMeanSquare),
       GC_ROW(ReduceMaxOp, emitReduceMax),
       GC_ROW(ReduceMaxGradOp, emitReduceMaxGrad),
       GC_ROW(TransposeOp, emitTranspose),

@@ -2,6 +2,7 @@
 #include "compiler/language/Formulas.h"
 
 #include "mlir/IR/TypeUtilities.h"
+#include <cmath>
 
 using namespace mlir;
 
@@ -73,6 +74,27 @@ static Expr power(KernelBuilder &k, double base, Expr exponent) {
   return last[0];
 }
 
+// base^exponent for an f64 base from 1 on and an exponent up to 0: exp(exponent * log(base)). base
+// is 2^n m with m in [1, 2), and log(m) = 2 (z + z^3 / 3 + z^5 / 5 + ...) with z = (m - 1) / (m +
+// 1); exp is that of a 2^10th part, squared ten times.
+static Expr realPower(KernelBuilder &k, Expr base, double exponent) {
+  SmallVector<Expr> halved = k.loopWhile(
+      {base, k.f64(0)}, [&](ArrayRef<Expr> carried) { return carried[0] >= 2.0; },
+      [&](ArrayRef<Expr> carried) {
+        return SmallVector<Expr>{carried[0] * 0.5, carried[1] + 1.0};
+      });
+  Expr z = (halved[0] - 1.0) / (halved[0] + 1.0), square = z * z, series = k.f64(0);
+  for (int odd = 33; odd > 0; odd -= 2)
+    series = series * square + 1.0 / odd;
+  Expr x = (halved[1] * std::log(2.0) + z * series * 2.0) * (exponent / 1024);
+  Expr result = k.f64(1);
+  for (int i = 6; i > 0; --i)
+    result = result * x * (1.0 / i) + 1.0;
+  for (int i = 0; i < 10; ++i)
+    result = result * result;
+  return result;
+}
+
 SmallVector<BufferUse> coefficientsUses(CoefficientsOp op, const OpUses &buffers) {
   SmallVector<BufferUse> uses;
   for (unsigned i = 0; i < op->getNumOperands(); ++i)
@@ -95,7 +117,7 @@ static Expr clipScale(KernelBuilder &k, double most, Value squares) {
 
 // adam: (lr / (1 - beta1^t), 1 / sqrt(1 - beta2^t)) with t = step + 1;
 // corrected: the same with 1 in place of lr; momentum: (beta1, 1 - dampening), and (0, 1) in the
-// first step; plain: (0, 1).
+// first step; adafactor: (1 / sqrt(t), t^beta2); plain: (0, 1).
 void addCoefficients(KernelBuilder &k, CoefficientsOp op, ArrayRef<Value> buffers) {
   double beta1 = op.getBeta1().convertToFloat(), beta2 = op.getBeta2().convertToFloat();
   Expr step = k.load(buffers[0], {k.index(1)});
@@ -112,6 +134,10 @@ void addCoefficients(KernelBuilder &k, CoefficientsOp op, ArrayRef<Value> buffer
     Expr isFirst = step == k.i64(0);
     first = k.select(isFirst, k.f32(0), k.f32(beta1));
     second = k.select(isFirst, k.f32(1), k.f32(1 - beta2));
+  } else if (op.getMode() == CoefficientsMode::Adafactor) {
+    Expr t = k.wholeToDouble(step + 1);
+    first = k.toSingle(k.f64(1) / k.sqrt(t));
+    second = k.toSingle(realPower(k, t, beta2));
   }
   const Expr numbers[kCoefficients] = {lr, scale, first, second};
   for (int64_t i = 0; i < kCoefficients; ++i)
@@ -138,6 +164,88 @@ Expr lambRatio(KernelBuilder &k, Expr parameter, Expr direction) {
   Expr none = k.f64(0);
   Expr ratio = k.sqrt(parameter) / k.sqrt(direction);
   return k.toSingle(k.select((parameter > none) & (direction > none), ratio, k.f64(1)));
+}
+
+VarianceUses::VarianceUses(Value rowValues, Value columnValues, const APFloat &least,
+                           unsigned first, const OpUses &buffers)
+    : isFactored(columnValues != nullptr), epsilon(least.convertToFloat()) {
+  auto shape = cast<RankedTensorType>(rowValues.getType()).getShape();
+  outer = shape[0];
+  rows = isFactored ? shape[1] : 1;
+  columns = isFactored ? cast<RankedTensorType>(columnValues.getType()).getDimSize(1) : shape[1];
+  inner = shape[2];
+  uses.push_back(buffers.operand(first, {elementCount(rowValues.getType())}));
+  if (!isFactored)
+    return;
+  uses.push_back(buffers.operand(first + 1, {outer * columns * inner}));
+  uses.push_back(buffers.operand(first + 2, {outer * inner}));
+}
+
+FactoredPlace VarianceUses::placeOf(KernelBuilder &, Expr element) const {
+  Expr line = element / inner, row = line / columns;
+  return {row / rows, row % rows, line % columns, element % inner};
+}
+
+Expr VarianceUses::variance(KernelBuilder &k, Expr row, Expr column, Expr mean) const {
+  Expr least = mean.like(epsilon);
+  return row * (column / k.select(mean < least, least, mean));
+}
+
+Expr VarianceUses::at(KernelBuilder &k, ArrayRef<Value> views, const FactoredPlace &place) const {
+  Expr column = (place.outer * columns + place.column) * inner + place.inner;
+  if (!isFactored)
+    return k.load(views[0], {column});
+  return variance(k, k.load(views[0], {(place.outer * rows + place.row) * inner + place.inner}),
+                  k.load(views[1], {column}),
+                  k.load(views[2], {place.outer * inner + place.inner}));
+}
+
+Expr VarianceUses::along(KernelBuilder &k, ArrayRef<Value> views, Expr line,
+                         const Columns &part) const {
+  auto load = [&](Value view, Expr first) {
+    return k.load(view, {}, {first + part.first, part.count, part.mask});
+  };
+  if (!isFactored)
+    return load(views[0], line * lineLength());
+  if (inner == 1) {
+    Expr outerIndex = line / rows;
+    return variance(k, k.splat(k.load(views[0], {line})), load(views[1], outerIndex * columns),
+                    k.splat(k.load(views[2], {outerIndex})));
+  }
+  Expr row = line / columns, outerIndex = row / rows, column = line % columns;
+  return variance(k, load(views[0], row * inner),
+                  load(views[1], (outerIndex * columns + column) * inner),
+                  load(views[2], outerIndex * inner));
+}
+
+AdafactorUses::AdafactorUses(AdafactorOp op, int64_t elements, const OpUses &buffers) {
+  uses = {buffers.operand(0, {elements}), buffers.operand(1), buffers.operand(2)};
+  Type element = getElementTypeOrSelf(op.getVariableType());
+  for (unsigned i = 0; i < op.getVariables().size(); ++i)
+    uses.push_back(buffers.variable(i, {elements}, element));
+}
+
+void AdafactorUses::add(KernelBuilder &k, AdafactorOp op, ArrayRef<Value> views, Expr element,
+                        Expr variance) const {
+  SmallVector<Value> operands{k.load(views[0], {element})}, variables, results;
+  for (int64_t i = 0; i < kCoefficients; ++i)
+    operands.push_back(k.load(views[1], {k.index(i)}));
+  operands.append({Value(k.load(views[2], {k.index(0)})), Value(variance)});
+  ArrayRef<Value> targets = views.slice(3, uses.size() - 3);
+  for (Value target : targets)
+    variables.push_back(k.load(target, {element}));
+  op.emitUpdate(k.builder, k.location, operands, variables, results);
+  for (auto [result, target] : llvm::zip_equal(results, targets))
+    k.store(k.wrap(result), target, {element});
+}
+
+// max(epsilon2, rms(p)) / max(1, rms(u) / clip_update); NaN where a norm is one.
+Expr adafactorRatio(KernelBuilder &k, AdafactorRatioOp op, Expr parameter, Expr direction) {
+  double elements = double(elementCount(op.getGradient().getType()));
+  auto atLeast = [&](Expr x, double least) { return k.select(x < k.f64(least), k.f64(least), x); };
+  Expr size = atLeast(k.sqrt(parameter * (1 / elements)), op.getEpsilon2().convertToFloat());
+  Expr most = k.sqrt(direction * (1 / elements)) / double(op.getClipUpdate().convertToFloat());
+  return k.toSingle(size / atLeast(most, 1));
 }
 
 Expr isSample(KernelBuilder &k, Expr label, int64_t classes) {

@@ -237,6 +237,9 @@ Expr KernelBuilder::toFloat(Expr integer) {
 Expr KernelBuilder::toDouble(Expr x) {
   return wrap(arith::ExtFOp::create(builder, location, builder.getF64Type(), Value(x)));
 }
+Expr KernelBuilder::wholeToDouble(Expr integer) {
+  return wrap(arith::SIToFPOp::create(builder, location, builder.getF64Type(), Value(integer)));
+}
 Expr KernelBuilder::toSingle(Expr x) {
   return wrap(arith::TruncFOp::create(builder, location, accumulatorType(), Value(x)));
 }

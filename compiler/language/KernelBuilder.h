@@ -137,10 +137,11 @@ public:
   Expr sqrt(Expr x);
   Expr isNaN(Expr x);
   Expr negate(Expr x);
-  Expr toFloat(Expr integer); // to the accumulator's type, signed
-  Expr toDouble(Expr x);      // from the accumulator's type
-  Expr toSingle(Expr x);      // from f64 to the accumulator's type
-  Expr toIndex(Expr integer); // sign extended
+  Expr toFloat(Expr integer);       // to the accumulator's type, signed
+  Expr toDouble(Expr x);            // from the accumulator's type
+  Expr wholeToDouble(Expr integer); // signed
+  Expr toSingle(Expr x);            // from f64 to the accumulator's type
+  Expr toIndex(Expr integer);       // sign extended
   Expr fromIndex(Expr index, mlir::Type type);
   Expr narrow(Expr integer, mlir::Type type);
   Expr widen(Expr integer, mlir::Type type); // zero extended

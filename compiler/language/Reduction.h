@@ -17,6 +17,7 @@ struct Reduction {
   llvm::SmallVector<int64_t> sizes;
   llvm::SmallVector<bool> isReduced;
   bool isMaximum = false;
+  bool ofSquares = false; // of the elements
   double scale = 1;
 
   int64_t rank() const { return sizes.size(); }
@@ -31,6 +32,8 @@ struct Reduction {
   int64_t reduced() const;
   unsigned reducedDimensions() const { return llvm::count(isReduced, true); }
 
+  /// What is reduced where the input has `element`.
+  Expr taken(Expr element) const { return ofSquares ? element * element : element; }
   Expr combine(KernelBuilder &k, Expr total, Expr part) const;
   /// The value that a reduction starts from: 0 for sums, minus infinity for maxima.
   double neutral() const;

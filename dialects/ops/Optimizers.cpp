@@ -72,10 +72,16 @@ SmallVector<FlatSymbolRefAttr> optimizerVariables(OptimizerOpInterface op,
   return variables;
 }
 
-LogicalResult verifyOptimizer(OptimizerOpInterface op) {
-  int64_t count = tensorType(op.getCoefficients()).getDimSize(0);
+LogicalResult verifyCoefficients(Operation *op, Value coefficients) {
+  int64_t count = tensorType(coefficients).getDimSize(0);
   if (count != kCoefficients)
     return op->emitOpError() << "takes " << kCoefficients << " coefficients, got " << count;
+  return success();
+}
+
+LogicalResult verifyOptimizer(OptimizerOpInterface op) {
+  if (failed(verifyCoefficients(op, op.getCoefficients())))
+    return failure();
   if (!op.getAverageAttr() && !op.getAverageDecay().isZero())
     return op->emitOpError("has an average_decay, but no average");
   return success();
@@ -224,9 +230,8 @@ LogicalResult LambRatioOp::inferReturnTypes(MLIRContext *context, std::optional<
   return success();
 }
 LogicalResult LambRatioOp::verify() {
-  int64_t count = tensorType(getCoefficients()).getDimSize(0);
-  if (count != kCoefficients)
-    return emitOpError() << "takes " << kCoefficients << " coefficients, got " << count;
+  if (failed(verifyCoefficients(*this, getCoefficients())))
+    return failure();
   for (Value tensor : {getParameter(), getFirstMoment(), getSecondMoment()})
     if (failed(verifySame(*this, getGradient().getType(), tensor.getType(), "all tensors")))
       return failure();
@@ -256,6 +261,94 @@ void LambOp::emitUpdate(OpBuilder &b, Location loc, ValueRange operands, ValueRa
   LambStep lamb(*this, f, step.p, step.g, variables.slice(1, 2), step.a, step.b);
   Value scale = f.mul(step.lr, operands[1 + kCoefficients]);
   step.finish(f.sub(step.p, f.mul(scale, lamb.direction)), {lamb.m, lamb.v}, results);
+}
+
+//===----------------------------------------------------------------------===//
+// Adafactor
+//===----------------------------------------------------------------------===//
+
+SmallVector<FlatSymbolRefAttr> AdafactorAverageOp::getVariables() { return {getAverageAttr()}; }
+LogicalResult AdafactorAverageOp::verify() { return verifyCoefficients(*this, getCoefficients()); }
+void AdafactorAverageOp::emitUpdate(OpBuilder &b, Location loc, ValueRange operands,
+                                    ValueRange variables, SmallVectorImpl<Value> &results) {
+  Formula f{b, loc, variables[0].getType()};
+  Value v = variables[0], scale = operands[2], x = f.mul(f.mul(scale, scale), operands[0]);
+  results.push_back(f.add(v, f.mul(operands[4], f.sub(x, v))));
+}
+
+// rows: outer x R x inner; columns and means, of a factored tensor: outer x C x inner, outer x
+// inner.
+template <typename Op> static LogicalResult verifyVariance(Op op) {
+  auto rows = tensorType(op.getRows());
+  if (rows.getRank() != 3)
+    return op.emitOpError() << "rows are outer x R x inner, got " << rows;
+  if (op->getNumOperands() % 2 != 0)
+    return op.emitOpError("columns and means come together");
+  int64_t outer = rows.getDimSize(0), inner = rows.getDimSize(2), elements = rows.getNumElements();
+  if (op.getColumns()) {
+    auto columns = tensorType(op.getColumns());
+    if (columns.getRank() != 3 || columns.getDimSize(0) != outer || columns.getDimSize(2) != inner)
+      return op.emitOpError() << "columns are outer x C x inner with those of " << rows << ", got "
+                              << columns;
+    if (failed(verifySame(op, withShape(op.getRows(), {outer, inner}), op.getMeans().getType(),
+                          "means")))
+      return failure();
+    elements *= columns.getDimSize(1);
+  }
+  int64_t expected = tensorType(op.getGradient()).getNumElements();
+  if (elements != expected)
+    return op.emitOpError() << "has the variance of " << elements << " elements, the gradient has "
+                            << expected;
+  return success();
+}
+
+namespace {
+
+// Adafactor's direction u = g / sqrt(variance).
+Value adafactorDirection(const Formula &f, Value g, Value variance, const APFloat &epsilon) {
+  double least = epsilon.convertToFloat();
+  return f.div(g, f.sqrt(f.atLeast(variance, least * least)));
+}
+
+} // namespace
+
+LogicalResult AdafactorRatioOp::inferReturnTypes(MLIRContext *context, std::optional<Location>,
+                                                 Adaptor, SmallVectorImpl<Type> &types) {
+  types.push_back(RankedTensorType::get({1}, Float32Type::get(context)));
+  return success();
+}
+LogicalResult AdafactorRatioOp::verify() {
+  if (failed(verifyCoefficients(*this, getCoefficients())) ||
+      failed(verifySame(*this, getGradient().getType(), getParameter().getType(), "parameter")))
+    return failure();
+  return verifyVariance(*this);
+}
+void AdafactorRatioOp::emitSquares(OpBuilder &builder, Location loc, ValueRange tensors,
+                                   ValueRange coefficients, SmallVectorImpl<Value> &squares) {
+  Formula f{builder, loc, tensors[0].getType()};
+  Value p = tensors[1], g = takenGradient(f, tensors[0], coefficients[1], getClipValue());
+  Value u = adafactorDirection(f, g, tensors[2], getEpsilon());
+  squares.append({f.mul(p, p), f.mul(u, u)});
+}
+
+SmallVector<FlatSymbolRefAttr> AdafactorOp::getVariables() { return optimizerVariables(*this, {}); }
+LogicalResult AdafactorOp::verify() {
+  int64_t count = tensorType(getRatio()).getDimSize(0);
+  if (count != 1)
+    return emitOpError() << "takes the one number of a gc.adafactor_ratio, got " << count;
+  if (failed(verifyVariance(*this)))
+    return failure();
+  return verifyOptimizer(*this);
+}
+// (a, b) = (1 / sqrt(t), t^beta2_decay); the ratio and the variance follow.
+void AdafactorOp::emitUpdate(OpBuilder &b, Location loc, ValueRange operands, ValueRange variables,
+                             SmallVectorImpl<Value> &results) {
+  OptimizerStep step(*this, b, loc, operands, variables);
+  const Formula &f = step.f;
+  Value ratio = operands[1 + kCoefficients], variance = operands[2 + kCoefficients];
+  Value rate = f.select(f.greater(step.lr, step.a), step.a, step.lr);
+  Value u = adafactorDirection(f, step.g, variance, getEpsilon());
+  step.finish(f.sub(step.decayed(), f.mul(f.mul(rate, ratio), u)), {}, results);
 }
 
 } // namespace gc

@@ -204,6 +204,7 @@ static LogicalResult inferReduced(std::optional<Location> loc, Adaptor a,
 GC_REDUCE(ReduceSumOp)
 GC_REDUCE(ReduceMeanOp)
 GC_REDUCE(ReduceMaxOp)
+GC_REDUCE(MeanSquareOp)
 
 // What a reduction makes of samples: `joined` where they lie along a dimension that disappears.
 static Mixing mixingOfReduction(ArrayRef<int64_t> dimensions, Mixing joined,

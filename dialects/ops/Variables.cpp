@@ -155,7 +155,7 @@ LogicalResult AdvanceOp::verifySymbolUses(SymbolTableCollection &symbols) {
 template <typename Update>
 static LogicalResult verifyUpdate(Update op, SymbolTableCollection &symbols) {
   for (FlatSymbolRefAttr variable : op.getVariables())
-    if (failed(verifyVariable(op, symbols, variable, op.getGradient().getType())))
+    if (failed(verifyVariable(op, symbols, variable, op.getVariableType())))
       return failure();
   return success();
 }
@@ -167,5 +167,11 @@ LogicalResult RmspropOp::verifySymbolUses(SymbolTableCollection &s) {
 }
 LogicalResult LionOp::verifySymbolUses(SymbolTableCollection &s) { return verifyUpdate(*this, s); }
 LogicalResult LambOp::verifySymbolUses(SymbolTableCollection &s) { return verifyUpdate(*this, s); }
+LogicalResult AdafactorOp::verifySymbolUses(SymbolTableCollection &s) {
+  return verifyUpdate(*this, s);
+}
+LogicalResult AdafactorAverageOp::verifySymbolUses(SymbolTableCollection &s) {
+  return verifyUpdate(*this, s);
+}
 
 } // namespace gc

@@ -78,6 +78,12 @@ std::string optimizerText(const plan::Plan &plan, std::optional<double> lr) {
     text += fmt::format(" alpha {}", o->alpha());
   if (o->centered())
     text += " centered";
+  if (o->beta2_decay() != usual.beta2_decay)
+    text += fmt::format(" beta2 decay {}", o->beta2_decay());
+  if (o->epsilon2() != usual.epsilon2)
+    text += fmt::format(" epsilon2 {}", o->epsilon2());
+  if (o->clip_update() != usual.clip_update)
+    text += fmt::format(" update clipped at {}", o->clip_update());
   if (o->weight_decay() != 0)
     text += fmt::format(" weight decay {}", o->weight_decay());
   auto given = [](const flatbuffers::String *patterns) { return patterns && patterns->size() > 0; };

@@ -281,7 +281,7 @@ func.func @loss(%x: tensor<8x10xf32>, %labels: tensor<8xi32>) {
 }
 
 // CHECK-LABEL: func.func @training(
-func.func @training(%d: tensor<4xf32>) {
+func.func @training(%d: tensor<4xf32>, %matrix: tensor<4x3xf32>, %rows: tensor<1x4x1xf32>) {
   // CHECK: gc.read @p : tensor<4xf32>
   %p = gc.read @p : tensor<4xf32>
   %g = gc.read @generator : tensor<2xi64>
@@ -322,6 +322,16 @@ func.func @training(%d: tensor<4xf32>) {
   %ratio = gc.lamb_ratio %d, %f, %d, %d, %d {beta1 = 0.5 : f32, beta2 = 0.5 : f32, epsilon = 0.5 : f32} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<1xf32>
   // CHECK: gc.lamb @p moments @p.m, @p.v, %{{[^ ]*}}, %{{[^ ]*}}, %{{[^ ]*}} {beta1
   gc.lamb @p moments @p.m, @p.v, %d, %f, %ratio {beta1 = 0.5 : f32, beta2 = 0.5 : f32, epsilon = 0.5 : f32} : (tensor<4xf32>, tensor<4xf32>, tensor<1xf32>) -> ()
+  // CHECK: gc.mean_square %{{.*}} {dimensions = array<i64: 1>} : (tensor<4x3xf32>) -> tensor<4xf32>
+  %squares = gc.mean_square %matrix {dimensions = array<i64: 1>} : (tensor<4x3xf32>) -> tensor<4xf32>
+  // CHECK: gc.optimizer_coefficients %{{.*}}, %{{.*}} mode = adafactor
+  %h = gc.optimizer_coefficients %g, %lr mode = adafactor {beta2 = -0.5 : f32} : (tensor<2xi64>, tensor<256xf32>) -> tensor<4xf32>
+  // CHECK: gc.adafactor_average @p.v, %{{[^ ]*}}, %{{[^ ]*}} : (tensor<4xf32>, tensor<4xf32>) -> ()
+  gc.adafactor_average @p.v, %squares, %h : (tensor<4xf32>, tensor<4xf32>) -> ()
+  // CHECK: gc.adafactor_ratio %{{[^ ]*}}, %{{[^ ]*}}, %{{[^ ]*}}, %{{[^ ]*}} {clip_update
+  %size = gc.adafactor_ratio %d, %h, %d, %rows {epsilon = 0.5 : f32, epsilon2 = 0.5 : f32, clip_update = 1.0 : f32} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<1x4x1xf32>) -> tensor<1xf32>
+  // CHECK: gc.adafactor @p average @p.m, %{{[^ ]*}}, %{{[^ ]*}}, %{{[^ ]*}}, %{{[^ ]*}} {average_decay
+  gc.adafactor @p average @p.m, %d, %h, %size, %rows {epsilon = 0.5 : f32, epsilon2 = 0.5 : f32, clip_update = 1.0 : f32, average_decay = 0.5 : f32} : (tensor<4xf32>, tensor<4xf32>, tensor<1xf32>, tensor<1x4x1xf32>) -> ()
   // CHECK: gc.advance @generator
   gc.advance @generator
   // CHECK: gc.advance @micro_batch {modulo = 4 : i64}

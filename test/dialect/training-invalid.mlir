@@ -155,6 +155,39 @@ func.func @lamb(%x: tensor<4xf32>, %c: tensor<4xf32>) {
 
 // -----
 
+func.func @adafactor_pairs(%x: tensor<2x2xf32>, %c: tensor<4xf32>, %v: tensor<1x2x1xf32>) {
+  // expected-error @below {{columns and means come together}}
+  %r = gc.adafactor_ratio %x, %c, %x, %v, %v {epsilon = 0.5 : f32, epsilon2 = 0.5 : f32, clip_update = 1.0 : f32} : (tensor<2x2xf32>, tensor<4xf32>, tensor<2x2xf32>, tensor<1x2x1xf32>, tensor<1x2x1xf32>) -> tensor<1xf32>
+  return
+}
+
+// -----
+
+func.func @adafactor_elements(%x: tensor<2x2xf32>, %c: tensor<4xf32>, %v: tensor<1x2x1xf32>) {
+  // expected-error @below {{has the variance of 2 elements, the gradient has 4}}
+  %r = gc.adafactor_ratio %x, %c, %x, %v {epsilon = 0.5 : f32, epsilon2 = 0.5 : f32, clip_update = 1.0 : f32} : (tensor<2x2xf32>, tensor<4xf32>, tensor<2x2xf32>, tensor<1x2x1xf32>) -> tensor<1xf32>
+  return
+}
+
+// -----
+
+func.func @adafactor_means(%x: tensor<2x3xf32>, %c: tensor<4xf32>, %v: tensor<1x2x1xf32>, %w: tensor<1x3x1xf32>, %m: tensor<1x2xf32>) {
+  // expected-error @below {{means must be 'tensor<1x1xf32>', got 'tensor<1x2xf32>'}}
+  %r = gc.adafactor_ratio %x, %c, %x, %v, %w, %m {epsilon = 0.5 : f32, epsilon2 = 0.5 : f32, clip_update = 1.0 : f32} : (tensor<2x3xf32>, tensor<4xf32>, tensor<2x3xf32>, tensor<1x2x1xf32>, tensor<1x3x1xf32>, tensor<1x2xf32>) -> tensor<1xf32>
+  return
+}
+
+// -----
+
+gc.parameter @p : tensor<4xf32> = #gc.init<constant, [0.0]>
+func.func @adafactor_ratio(%x: tensor<4xf32>, %c: tensor<4xf32>, %v: tensor<1x4x1xf32>) {
+  // expected-error @below {{takes the one number of a gc.adafactor_ratio, got 4}}
+  gc.adafactor @p, %x, %c, %c, %v {epsilon = 0.5 : f32, epsilon2 = 0.5 : f32, clip_update = 1.0 : f32} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<1x4x1xf32>) -> ()
+  return
+}
+
+// -----
+
 gc.parameter @p : tensor<4xf32> = #gc.init<constant, [0.0]>
 func.func @sgd_average(%x: tensor<4xf32>, %c: tensor<4xf32>) {
   // expected-error @below {{has an average_decay, but no average}}

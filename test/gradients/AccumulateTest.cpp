@@ -206,7 +206,7 @@ struct MicroBatches : ::testing::TestWithParam<Network> {};
 
 TEST_P(MicroBatches, GiveTheStepOfTheWholeBatch) {
   // Not Lion: the sign of what is nearly 0 is decided by rounding.
-  for (const char *kind : {"sgd", "adam", "adamw", "rmsprop", "lamb", "clipped"}) {
+  for (const char *kind : {"sgd", "adam", "adamw", "rmsprop", "lamb", "adafactor", "clipped"}) {
     OptimizerSettings options;
     // The norm is that of the whole batch's gradient, not of a micro-batch's, and it is exceeded.
     if (kind == std::string_view("clipped"))

@@ -25,12 +25,12 @@
 // RUN: not gc-opt %s --gc-optimizer 2>&1 | FileCheck %s --check-prefix=ORDER
 // RUN: gc-opt %S/Inputs/optimizer-invalid.mlir --gc-optimizer=kind=adam --split-input-file --verify-diagnostics
 
-// KIND: error: optimizer: kind=adagrad: expected sgd, adam, adamw, rmsprop, lion or lamb
+// KIND: error: optimizer: kind=adagrad: expected sgd, adam, adamw, rmsprop, lion, lamb or adafactor
 // LR: error: optimizer: lr=-1: expected a number from 0 on
 // DECAY: error: optimizer: weight-decay=-1: expected a number from 0 on
 // NO-MOMENTUM: error: optimizer: momentum has no effect with kind=adam: it is a setting of SGD
 // NO-BETA: error: optimizer: beta1 has no effect with kind=sgd: it is a setting of Adam
-// LION: error: optimizer: epsilon has no effect with kind=lion: it is a setting of Adam, AdamW, RMSprop and LAMB
+// LION: error: optimizer: epsilon has no effect with kind=lion: it is a setting of Adam, AdamW, RMSprop, LAMB and Adafactor
 // ALPHA: error: optimizer: alpha has no effect with kind=lamb: it is a setting of RMSprop
 // RANGE: error: optimizer: alpha=1: expected a number from 0 on, below 1
 // RMSPROP: error: optimizer: nesterov has no effect with kind=rmsprop: it is a setting of SGD

@@ -7,6 +7,8 @@
 // RUN: gc-opt %s --gc-autodiff --gc-optimizer="kind=rmsprop alpha=0.5 centered=true momentum=0.25" --split-input-file | FileCheck %s --check-prefix=CENTERED
 // RUN: gc-opt %s --gc-autodiff --gc-optimizer="kind=lion" --split-input-file | FileCheck %s --check-prefix=LION
 // RUN: gc-opt %s --gc-autodiff --gc-optimizer="kind=lamb clip-norm=1" --split-input-file | FileCheck %s --check-prefix=LAMB
+// RUN: gc-opt %s --gc-autodiff --gc-optimizer="kind=adafactor" --split-input-file | FileCheck %s --check-prefix=ADAFACTOR
+// RUN: gc-opt %s --gc-autodiff --gc-optimizer="kind=adafactor clip-value=0.5" --split-input-file | FileCheck %s --check-prefix=CUT
 
 // Updates take the places of the gradients, which are complete after all uses of the parameters (also
 // through the view of @w).
@@ -78,6 +80,31 @@ gc.parameter @x : tensor<5x3xf32> = #gc.init<constant, [0.0]>
 // LAMB-NEXT:     %[[V:.*]] = gc.read @w.exp_avg_sq :
 // LAMB-NEXT:     %[[R:.*]] = gc.lamb_ratio %[[GW]], %[[C]], %[[P]], %[[M]], %[[V]] {{.*}}weight_decay = 0.00999{{[0-9]*}} : f32
 // LAMB-NEXT:     gc.lamb @w moments @w.exp_avg, @w.exp_avg_sq, %[[GW]], %[[C]], %[[R]] {
+
+// A vector keeps the average of each element, a matrix those of rows and columns. They are moved first.
+// ADAFACTOR-DAG: gc.state @w.variance optimizer : tensor<1x9x1xf32>
+// ADAFACTOR-DAG: gc.state @x.row_var optimizer : tensor<1x5x1xf32>
+// ADAFACTOR-DAG: gc.state @x.col_var optimizer : tensor<1x3x1xf32>
+// ADAFACTOR:     %[[GX:.*]] = gc.linear_grad_input
+// ADAFACTOR:     %[[C:.*]] = gc.optimizer_coefficients %{{.*}} mode = adafactor {beta2 = -8.0{{.*}}e-01 : f32}
+// ADAFACTOR:     %[[V:.*]] = gc.reshape %[[GX]] : (tensor<5x3xf32>) -> tensor<1x5x3x1xf32>
+// ADAFACTOR-NEXT: %[[R:.*]] = gc.mean_square %[[V]] {dimensions = array<i64: 2>}
+// ADAFACTOR-NEXT: gc.adafactor_average @x.row_var, %[[R]], %[[C]]
+// ADAFACTOR-NEXT: %[[ROWS:.*]] = gc.read @x.row_var
+// ADAFACTOR-NEXT: %[[S:.*]] = gc.mean_square %[[V]] {dimensions = array<i64: 1>}
+// ADAFACTOR-NEXT: gc.adafactor_average @x.col_var, %[[S]], %[[C]]
+// ADAFACTOR-NEXT: %[[COLUMNS:.*]] = gc.read @x.col_var
+// ADAFACTOR-NEXT: %[[MEANS:.*]] = gc.reduce_mean %[[ROWS]] {dimensions = array<i64: 1>}
+// ADAFACTOR-NEXT: %[[P:.*]] = gc.read @x
+// ADAFACTOR-NEXT: %[[RATIO:.*]] = gc.adafactor_ratio %[[GX]], %[[C]], %[[P]], %[[ROWS]], %[[COLUMNS]], %[[MEANS]] {
+// ADAFACTOR-NEXT: gc.adafactor @x, %[[GX]], %[[C]], %[[RATIO]], %[[ROWS]], %[[COLUMNS]], %[[MEANS]] {
+// ADAFACTOR:     %[[W:.*]] = gc.read @w.variance
+// ADAFACTOR:     gc.adafactor @w, %{{.*}}, %[[C]], %{{.*}}, %[[W]] {
+// Averages are of the gradient as it is cut; the accumulator's is the whole one, which the update cuts itself.
+// CUT:           %[[GX:.*]] = gc.linear_grad_input
+// CUT:           %[[LESS:.*]] = gc.clamp %[[GX]]
+// CUT-NEXT:      gc.reshape %[[LESS]]
+// CUT:           gc.adafactor @x, %[[GX]], {{.*}}clip_value = 5.000000e-01
 func.func @model(%l: tensor<5xi32>) -> (tensor<f32> {gc.output = "loss"}) {
   %w = gc.read @w : tensor<9xf32>
   %x = gc.read @x : tensor<5x3xf32>

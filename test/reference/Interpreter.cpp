@@ -34,6 +34,39 @@ double lambRatio(LambRatioOp op, ArrayRef<Tensor> x) {
   return parameter > 0 && direction > 0 ? std::sqrt(parameter) / std::sqrt(direction) : 1;
 }
 
+// Of element i: from the averages of its row and column, where there are columns (x[first + 1]).
+double adafactorVariance(ArrayRef<Tensor> x, size_t first, int64_t i, double epsilon) {
+  const Tensor &rows = x[first];
+  if (x.size() <= first + 1)
+    return rows[i];
+  const Tensor &columns = x[first + 1], &means = x[first + 2];
+  int64_t inner = i % rows.shape[2], line = i / rows.shape[2], outer = line / columns.shape[1];
+  int64_t row = outer % rows.shape[1], column = line % columns.shape[1];
+  outer /= rows.shape[1];
+  return rows[(outer * rows.shape[1] + row) * rows.shape[2] + inner] *
+         columns[(outer * columns.shape[1] + column) * rows.shape[2] + inner] /
+         std::max(means[outer * rows.shape[2] + inner], epsilon);
+}
+
+template <typename Op> double adafactorDirection(Op op, ArrayRef<Tensor> x, double g, int64_t i) {
+  double epsilon = number(op.getEpsilon());
+  return g / std::sqrt(std::max(adafactorVariance(x, 3, i, epsilon), epsilon * epsilon));
+}
+
+double adafactorRatio(AdafactorRatioOp op, ArrayRef<Tensor> x) {
+  double parameter = 0, direction = 0, n = static_cast<double>(x[0].size());
+  for (int64_t i = 0; i < x[0].size(); ++i) {
+    double g = x[0][i] * x[1][1];
+    if (std::optional<APFloat> clip = op.getClipValue())
+      g = std::clamp(g, -number(*clip), number(*clip));
+    double u = adafactorDirection(op, x, g, i);
+    parameter += x[2][i] * x[2][i];
+    direction += u * u;
+  }
+  return std::max(number(op.getEpsilon2()), std::sqrt(parameter / n)) /
+         std::max(1.0, std::sqrt(direction / n) / number(op.getClipUpdate()));
+}
+
 class Executor {
 public:
   explicit Executor(Tensors &variables) : variables(variables) {}
@@ -118,6 +151,13 @@ private:
           }
           return success();
         })
+        .Case([&](AdafactorAverageOp o) {
+          if (!take({o.getAverage()}))
+            return failure();
+          for (int64_t i = 0; i < x[0].size(); ++i)
+            (*v[0])[i] += x[1][3] * (x[1][1] * x[1][1] * x[0][i] - (*v[0])[i]);
+          return success();
+        })
         .Case([&](OptimizerOpInterface o) {
           for (FlatSymbolRefAttr variable : o.getVariables())
             if (!take({variable.getValue()}))
@@ -186,6 +226,9 @@ private:
       } else if (auto o = dyn_cast<LambOp>(op.getOperation())) {
         double &m = (*v[1])[i], &w = (*v[2])[i];
         p[i] -= lr * x[2][0] * lambDirection(o, g, p[i], m, w, x[1]);
+      } else if (auto o = dyn_cast<AdafactorOp>(op.getOperation())) {
+        p[i] -= lr * decay * p[i];
+        p[i] -= std::min(lr, x[1][2]) * x[2][0] * adafactorDirection(o, x, g, i);
       } else {
         return op->emitOpError("is unknown to the reference interpreter");
       }
@@ -253,6 +296,9 @@ void coefficients(CoefficientsOp op, ArrayRef<Tensor> x, Tensor &result) {
              op.getMode() == CoefficientsMode::Corrected) {
     result[2] = (op.getMode() == CoefficientsMode::Adam ? result[0] : 1) / (1 - std::pow(beta1, t));
     result[3] = 1 / std::sqrt(1 - std::pow(beta2, t));
+  } else if (op.getMode() == CoefficientsMode::Adafactor) {
+    result[2] = 1 / std::sqrt(t);
+    result[3] = std::pow(t, beta2);
   }
 }
 
@@ -287,6 +333,10 @@ FailureOr<std::vector<Tensor>> evaluate(Operation *op, ArrayRef<Tensor> operands
   }
   if (auto o = dyn_cast<LambRatioOp>(op)) {
     results[0][0] = lambRatio(o, operands);
+    return results;
+  }
+  if (auto o = dyn_cast<AdafactorRatioOp>(op)) {
+    results[0][0] = adafactorRatio(o, operands);
     return results;
   }
   if (auto o = dyn_cast<SquareSumOp>(op)) {

@@ -88,6 +88,12 @@ bool evaluateShape(Operation *op, Operands x, Results y) {
           y[0][reducedOffset(x[0], y[0], o.getDimensions(), i)] += x[0][i] / count;
         return true;
       })
+      .Case([&](MeanSquareOp o) {
+        double count = static_cast<double>(x[0].size()) / y[0].size();
+        for (int64_t i = 0; i < x[0].size(); ++i)
+          y[0][reducedOffset(x[0], y[0], o.getDimensions(), i)] += x[0][i] * x[0][i] / count;
+        return true;
+      })
       .Case([&](ReduceMaxOp o) {
         std::fill(y[0].data.begin(), y[0].data.end(), -INFINITY);
         for (int64_t i = 0; i < x[0].size(); ++i) {

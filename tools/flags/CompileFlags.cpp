@@ -26,18 +26,24 @@ void CompileFlags::add(CLI::App &app) {
     return remember(app.add_option(flag, value, text), group);
   };
   gc::OptimizerSettings &o = c.optimizer;
-  setting("--optimizer", o.name, "sgd, adam, adamw, rmsprop, lion or lamb")
+  setting("--optimizer", o.name, "sgd, adam, adamw, rmsprop, lion, lamb or adafactor")
       ->check(choice(gc::optimizerNames()))
       ->capture_default_str();
   // A run of a finished plan may have it, too: it is data of the step.
-  app.add_option("--lr", o.lr, "Learning rate (0.001; rmsprop: 0.01; lion: 0.0001)")->group(group);
+  app.add_option("--lr", o.lr, "Learning rate (0.001; rmsprop, adafactor: 0.01; lion: 0.0001)")
+      ->group(group);
   setting("--momentum", o.momentum, "Momentum of SGD and RMSprop (0)");
   setting("--dampening", o.dampening, "SGD's dampening (0)");
   remember(app.add_flag("--nesterov", o.nesterov, "Nesterov's momentum"), group);
   setting("--weight-decay", o.weightDecay, "Weight decay (0; adamw, lamb: 0.01)");
   setting("--beta1", o.beta1, "First decay of Adam, Lion and LAMB (0.9)");
   setting("--beta2", o.beta2, "Second decay of Adam, Lion and LAMB (0.999; lion: 0.99)");
-  setting("--epsilon", o.epsilon, "Epsilon of Adam, RMSprop and LAMB (1e-08; lamb: 1e-06)");
+  setting("--epsilon", o.epsilon,
+          "Epsilon of Adam, RMSprop, LAMB and Adafactor (1e-08; lamb: 1e-06; adafactor: 2^-23)");
+  setting("--beta2-decay", o.beta2Decay,
+          "Adafactor: averages forget by the step to this power (-0.8)");
+  setting("--epsilon2", o.epsilon2, "Adafactor: the least size that a parameter counts as (0.001)");
+  setting("--clip-update", o.clipUpdate, "Adafactor: the largest size of a direction (1)");
   setting("--alpha", o.alpha, "RMSprop's decay of the average of squares (0.99)");
   remember(app.add_flag("--centered", o.centered,
                         "RMSprop: squares of what differs from the average gradient"),

@@ -66,7 +66,8 @@ void addColumns(KernelBuilder &k, const Reduction &reduction, Value input, Expr 
         SmallVector<Expr> indices(leading);
         indices.push_back(c);
         Expr slot = c - columns.begin;
-        k.store(reduction.combine(k, k.load(block, {slot}), k.load(input, indices)), block, {slot});
+        Expr element = reduction.taken(k.load(input, indices));
+        k.store(reduction.combine(k, k.load(block, {slot}), element), block, {slot});
       });
     });
     forEach([&](Expr c) {
@@ -159,7 +160,7 @@ void emitRows(const Reduction &reduction, OpKernels &kernels) {
                     k.store(k.f32(reduction.neutral()), buffers[1], {target});
                     forReduced(k, reduction, target, std::nullopt, [&](ArrayRef<Expr> leading) {
                       Expr part = fold(k, length, [&](const Columns &columns) {
-                        return k.load(buffers[0], leading, columns, missing);
+                        return reduction.taken(k.load(buffers[0], leading, columns, missing));
                       });
                       k.store(reduction.combine(k, k.load(buffers[1], {target}), part), buffers[1],
                               {target});
@@ -180,8 +181,9 @@ void emitRows(const Reduction &reduction, OpKernels &kernels) {
                   Expr offset = chunk * rowChunk;
                   auto foldChunk = [&](int64_t size) {
                     Expr part = fold(k, size, [&](const Columns &columns) {
-                      return k.load(buffers[0], {target},
-                                    {offset + columns.first, columns.count, columns.mask}, missing);
+                      return reduction.taken(
+                          k.load(buffers[0], {target},
+                                 {offset + columns.first, columns.count, columns.mask}, missing));
                     });
                     k.store(part, buffers[1], {target, chunk});
                   };
@@ -205,10 +207,11 @@ void emitRows(const Reduction &reduction, OpKernels &kernels) {
 }
 
 LogicalResult emitReduction(Value input, ArrayRef<int64_t> dimensions, bool isMaximum, bool isMean,
-                            OpKernels &kernels) {
+                            OpKernels &kernels, bool ofSquares = false) {
   auto shape = cast<RankedTensorType>(input.getType()).getShape();
   Reduction reduction(shape, dimensions);
   reduction.isMaximum = isMaximum;
+  reduction.ofSquares = ofSquares;
   if (isMean)
     reduction.scale = 1 / double(reduction.reduced());
   if (reduction.innerIsReduced())
@@ -227,6 +230,9 @@ LogicalResult emitReduceSum(ReduceSumOp op, OpKernels &kernels) {
 }
 LogicalResult emitReduceMean(ReduceMeanOp op, OpKernels &kernels) {
   return emitReduction(op.getInput(), op.getDimensions(), false, true, kernels);
+}
+LogicalResult emitMeanSquare(MeanSquareOp op, OpKernels &kernels) {
+  return emitReduction(op.getInput(), op.getDimensions(), false, true, kernels, true);
 }
 LogicalResult emitReduceMax(ReduceMaxOp op, OpKernels &kernels) {
   return emitReduction(op.getInput(), op.getDimensions(), true, false, kernels);

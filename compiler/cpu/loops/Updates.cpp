@@ -164,6 +164,89 @@ LogicalResult emitLambRatio(LambRatioOp op, OpKernels &kernels) {
   return success();
 }
 
+// An item is a line of the tensor; the sums of lines meet in f64.
+LogicalResult emitAdafactorRatio(AdafactorRatioOp op, OpKernels &kernels) {
+  VarianceUses variances(op, 3, kernels);
+  int64_t elements = variances.elements(), length = variances.lineLength();
+  int64_t lines = elements / length;
+  BufferUse partials = kernels.scratch({2, lines});
+  SmallVector<BufferUse> uses{kernels.operand(1), kernels.operand(0, {elements}),
+                              kernels.operand(2, {elements}), partials};
+  uses.append(variances.uses);
+  kernels.add("lines", uses, lines, grainOf(4 * length),
+              [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
+                SmallVector<Value> coefficients;
+                for (int64_t i = 0; i < kCoefficients; ++i)
+                  coefficients.push_back(k.splat(k.load(buffers[0], {k.index(i)})));
+                k.loop(begin, end, [&](Expr line) {
+                  auto squares = [&](const Columns &part) {
+                    Columns place{line * length + part.first, part.count, part.mask};
+                    Value tensors[] = {k.load(buffers[1], {}, place), k.load(buffers[2], {}, place),
+                                       variances.along(k, buffers.drop_front(4), line, part)};
+                    SmallVector<Value> results;
+                    op.emitSquares(k.builder, k.location, tensors, coefficients, results);
+                    return SmallVector<Expr>{k.keep(k.wrap(results[0]), part),
+                                             k.keep(k.wrap(results[1]), part)};
+                  };
+                  for (auto [sum, total] :
+                       llvm::enumerate(k.reduceColumns(length, 2, /*isMaximum=*/false, squares)))
+                    k.store(total, buffers[3], {k.index(int64_t(sum)), line});
+                });
+              });
+  kernels.add(
+      "ratio", {partials, kernels.result(0)}, 1, 1,
+      [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
+        k.loop(begin, end, [&](Expr) {
+          auto add = [&](Expr line, ArrayRef<Expr> sums) {
+            SmallVector<Expr> next;
+            for (int64_t sum : {0, 1})
+              next.push_back(sums[sum] + k.toDouble(k.load(buffers[0], {k.index(sum), line})));
+            return next;
+          };
+          SmallVector<Expr> sums = k.loop(k.index(0), k.index(lines), 1, {k.f64(0), k.f64(0)}, add);
+          k.store(adafactorRatio(k, op, sums[0], sums[1]), buffers[1], {k.index(0)});
+        });
+      });
+  return success();
+}
+
+// As every update, but that each element has a variance; an item is a row.
+LogicalResult emitAdafactor(AdafactorOp op, OpKernels &kernels) {
+  VarianceUses variances(op, 3, kernels);
+  int64_t elements = variances.elements();
+  AdafactorUses update(op, elements, kernels);
+  SmallVector<BufferUse> uses(update.uses);
+  uses.append(variances.uses);
+  auto addRow = [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr item, Expr from, Expr to) {
+    FactoredPlace place{item / variances.rows, item % variances.rows, {}, {}};
+    k.loop(from, to, [&](Expr column) {
+      place.column = column;
+      k.loop(k.index(0), k.index(variances.inner), [&](Expr inner) {
+        place.inner = inner;
+        Expr element = (item * variances.columns + column) * variances.inner + inner;
+        Expr variance = variances.at(k, buffers.drop_front(update.uses.size()), place);
+        update.add(k, op, buffers, element, variance);
+      });
+    });
+  };
+  int64_t items = variances.outer * variances.rows, width = variances.columns * variances.inner;
+  if (variances.isFactored) {
+    kernels.add("", uses, items, grainOf(width),
+                [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
+                  k.loop(begin, end, [&](Expr item) {
+                    addRow(k, buffers, item, k.index(0), k.index(variances.columns));
+                  });
+                });
+    return success();
+  }
+  kernels.add("", uses, itemsOf(elements), grainOf(itemElements),
+              [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
+                Range range = itemRange(k, begin, end, itemElements, elements);
+                addRow(k, buffers, k.index(0), range.begin, range.end);
+              });
+  return success();
+}
+
 LogicalResult emitGradientSeed(GradientSeedOp op, OpKernels &kernels) {
   double scale = op.getScale().convertToFloat();
   kernels.add("", {kernels.result(0)}, 1, 1,

@@ -119,20 +119,21 @@ void addReduction(GpuKernels &kernels, Reduction reduction, ArrayRef<BufferUse> 
 }
 
 LogicalResult emitReduction(Value input, ArrayRef<int64_t> dimensions, bool isMaximum, bool isMean,
-                            GpuKernels &kernels) {
+                            GpuKernels &kernels, bool ofSquares = false) {
   constexpr int64_t longRow = 8192;
   Reduction reduction(shapeOf(input), dimensions);
   reduction.isMaximum = isMaximum;
+  reduction.ofSquares = ofSquares;
   if (isMean)
     reduction.scale = 1 / double(reduction.reduced());
   int64_t length = reduction.sizes.back();
   bool inRows = reduction.innerIsReduced() && reduction.reducedDimensions() == 1;
-  if (!inRows || length > longRow) {
+  if (!inRows || length > longRow || ofSquares) {
     addReduction(kernels, reduction,
                  {kernels.result(0, {reduction.kept() * reduction.columns()}),
                   kernels.operand(0, {elementCount(input.getType())})},
                  /*partialsAt=*/0, [&](GpuBuilder &k, ArrayRef<Value> buffers, Expr from, Expr) {
-                   return k.load(buffers[1], {from});
+                   return reduction.taken(k.load(buffers[1], {from}));
                  });
     return success();
   }
@@ -155,6 +156,9 @@ LogicalResult emitReduceSum(ReduceSumOp op, GpuKernels &kernels) {
 }
 LogicalResult emitReduceMean(ReduceMeanOp op, GpuKernels &kernels) {
   return emitReduction(op.getInput(), op.getDimensions(), false, true, kernels);
+}
+LogicalResult emitMeanSquare(MeanSquareOp op, GpuKernels &kernels) {
+  return emitReduction(op.getInput(), op.getDimensions(), false, true, kernels, true);
 }
 LogicalResult emitReduceMax(ReduceMaxOp op, GpuKernels &kernels) {
   return emitReduction(op.getInput(), op.getDimensions(), true, false, kernels);

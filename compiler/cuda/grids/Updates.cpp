@@ -209,6 +209,59 @@ LogicalResult emitLambRatio(LambRatioOp op, GpuKernels &kernels) {
   return success();
 }
 
+LogicalResult emitAdafactorRatio(AdafactorRatioOp op, GpuKernels &kernels) {
+  VarianceUses variances(op, 3, kernels);
+  int64_t elements = variances.elements();
+  ColumnBlocks blocks = ColumnBlocks::inChunks(1, elements, 1);
+  int64_t chunks = blocks.chunks.count;
+  BufferUse partials = kernels.scratch({2, chunks});
+  SmallVector<BufferUse> uses{kernels.operand(1), kernels.operand(0, {elements}),
+                              kernels.operand(2, {elements}), partials};
+  uses.append(variances.uses);
+  addColumnReduction(
+      kernels, "chunks", uses, blocks, {.count = 2},
+      [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &, Expr i) {
+        SmallVector<Value> coefficients, results;
+        for (int64_t j = 0; j < kCoefficients; ++j)
+          coefficients.push_back(k.load(buffers[0], {k.index(j)}));
+        Value tensors[] = {k.load(buffers[1], {i}), k.load(buffers[2], {i}),
+                           variances.at(k, buffers.drop_front(4), variances.placeOf(k, i))};
+        op.emitSquares(k.builder, k.location, tensors, coefficients, results);
+        return SmallVector<Expr>{k.wrap(results[0]), k.wrap(results[1])};
+      },
+      [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &at, ArrayRef<Expr> totals) {
+        for (int64_t sum : {0, 1})
+          k.store(totals[sum], buffers[3], {k.index(sum), at.chunk});
+      });
+  addColumnReduction(
+      kernels, "ratio", {partials, kernels.result(0)}, ColumnBlocks::whole(1, chunks, 1),
+      {.count = 2},
+      [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &, Expr i) {
+        return SmallVector<Expr>{k.load(buffers[0], {k.index(0), i}),
+                                 k.load(buffers[0], {k.index(1), i})};
+      },
+      [&](GpuBuilder &k, ArrayRef<Value> buffers, const ColumnThread &, ArrayRef<Expr> totals) {
+        k.store(adafactorRatio(k, op, k.toDouble(totals[0]), k.toDouble(totals[1])), buffers[1],
+                {k.index(0)});
+      });
+  return success();
+}
+
+LogicalResult emitAdafactor(AdafactorOp op, GpuKernels &kernels) {
+  VarianceUses variances(op, 3, kernels);
+  int64_t elements = variances.elements();
+  AdafactorUses update(op, elements, kernels);
+  SmallVector<BufferUse> uses(update.uses);
+  uses.append(variances.uses);
+  kernels.add("", uses, itemGrid(elements), itemBlock, [&](GpuBuilder &k, ArrayRef<Value> buffers) {
+    forItems(k, elements, [&](Expr i) {
+      ArrayRef<Value> views = buffers.drop_front(update.uses.size());
+      update.add(k, op, buffers, i, variances.at(k, views, variances.placeOf(k, i)));
+    });
+  });
+  return success();
+}
+
 LogicalResult emitGradientSeed(GradientSeedOp op, GpuKernels &kernels) {
   double scale = op.getScale().convertToFloat();
   kernels.add("", {kernels.result(0)}, one, one, [&](GpuBuilder &k, ArrayRef<Value> buffers) {

@@ -1,4 +1,4 @@
-//===- OptimizerTest.cpp - RMSprop, Lion, LAMB ----------------------------===//
+//===- OptimizerTest.cpp - RMSprop, Lion, LAMB, Adafactor -----------------===//
 #include "test/compiler/emitters/KernelRunner.h"
 
 #include <cmath>
@@ -160,6 +160,131 @@ TEST(OptimizerTest, LambRatioOfNothingIsOne) {
                         operands);
     EXPECT_EQ(ratio.results[0][0], 1);
   }
+}
+
+const std::string kAdafactorNumbers = "{epsilon = 0.125 : f32, epsilon2 = 0.5 : f32, clip_update = "
+                                      "1.25 : f32, clip_value = 0.25 : f32";
+
+// A tensor that is outer x rows x columns x inner; with columns = 0 a vector of `rows`.
+struct Factored {
+  int64_t outer, rows, columns, inner;
+};
+
+// Lines along both dimensions, whole vectors and rests; variances below epsilon^2 and means below
+// epsilon; a direction that is clipped, and one that is not.
+TEST(OptimizerTest, AdafactorRatioAndAdafactor) {
+  for (Factored f : {Factored{1, 67, 0, 1},
+                     {1, 5, 7, 1},
+                     {1, 3, 1031, 1},
+                     {3, 4, 5, 6},
+                     {6, 3, 3, 20},
+                     {5, 1, 1, 33},
+                     {2, 3, 1, 1}})
+    for (float size : {0.03125f, 4.0f}) {
+      bool isFactored = f.columns > 0;
+      int64_t columns = std::max<int64_t>(f.columns, 1);
+      int64_t elements = f.outer * f.rows * columns * f.inner;
+      Tensor g = Tensor::random({elements}, 1), p = Tensor::random({elements}, 2, -size, size);
+      Tensor c = coefficients(0.25f, 0.5f, 0.125f, 0.75f), e = Tensor::random({elements}, 3);
+      Tensor rows = Tensor::random({f.outer, f.rows, f.inner}, 4, 0, size);
+      Tensor cols = Tensor::random({f.outer, columns, f.inner}, 5, 0, size);
+      Tensor means = Tensor::random({f.outer, f.inner}, 6, 0, 0.25f);
+      std::vector<double> direction;
+      double squares = 0, sizes = 0;
+      for (int64_t i = 0; i < elements; ++i) {
+        int64_t inner = i % f.inner, column = i / f.inner % columns, line = i / f.inner / columns;
+        int64_t row = line % f.rows, outer = line / f.rows;
+        double variance = rows[(outer * f.rows + row) * f.inner + inner];
+        if (isFactored)
+          variance *= cols[(outer * columns + column) * f.inner + inner] /
+                      std::max<double>(means[outer * f.inner + inner], 0.125);
+        double cut = std::clamp(0.5 * g[i], -0.25, 0.25);
+        direction.push_back(cut / std::sqrt(std::max(variance, 0.125 * 0.125)));
+        squares += direction.back() * direction.back();
+        sizes += double(p[i]) * p[i];
+      }
+      double n = double(elements);
+      double expected =
+          std::max(0.5, std::sqrt(sizes / n)) / std::max(1.0, std::sqrt(squares / n) / 1.25);
+      std::vector<Tensor> operands{g, c, p, rows};
+      std::string names = "%0, %1, %2, %3";
+      if (isFactored) {
+        operands.push_back(cols);
+        operands.push_back(means);
+        names += ", %4, %5";
+      }
+      Outcome ratio = run("%r = gc.adafactor_ratio " + names + " " + kAdafactorNumbers + "}" +
+                              signature(operands, {"tensor<1xf32>"}),
+                          operands);
+      expectClose(ratio.results[0], {expected}, 2e-6);
+
+      operands[2] = Tensor::of({1}, {3});
+      std::string types;
+      for (const Tensor &operand : operands)
+        types += (types.empty() ? "" : ", ") + operand.type();
+      Outcome update =
+          run("gc.adafactor @p average @e, " + names + " " + kAdafactorNumbers +
+                  ", weight_decay = 0.5 : f32, average_decay = 0.75 : f32} : (" + types + ") -> ()",
+              operands, {p, e}, {}, variables(g.type(), {"e"}));
+      std::vector<double> ps, es;
+      for (int64_t i = 0; i < elements; ++i) {
+        ps.push_back(p[i] * (1 - 0.25 * 0.5) - 0.125 * 3 * direction[i]); // the smaller of lr and a
+        es.push_back(0.75 * e[i] + 0.25 * ps.back());
+      }
+      expectClose(update.variables[0], ps, 2e-6);
+      expectClose(update.variables[1], es, 2e-6);
+    }
+}
+
+TEST(OptimizerTest, MeanSquares) {
+  for (std::vector<int64_t> shape : {std::vector<int64_t>{1, 5, 7, 1},
+                                     {1, 3, 1031, 1},
+                                     {1, 2000, 40, 1},
+                                     {4, 3, 3, 20},
+                                     {5, 1, 1, 33},
+                                     {1, 70, 1, 1}})
+    for (int64_t d : {1, 2}) {
+      Tensor g = Tensor::random(shape, 7);
+      std::vector<int64_t> kept = {shape[0], shape[3 - d], shape[3]};
+      std::vector<double> expected(size_t(kept[0] * kept[1] * kept[2]));
+      for (int64_t i = 0; i < g.size(); ++i) {
+        int64_t at[] = {i / (shape[3] * shape[2] * shape[1]), i / (shape[3] * shape[2]) % shape[1],
+                        i / shape[3] % shape[2], i % shape[3]};
+        expected[size_t((at[0] * kept[1] + at[3 - d]) * kept[2] + at[3])] +=
+            double(g[i]) * g[i] / double(shape[size_t(d)]);
+      }
+      Outcome outcome = run("%r = gc.mean_square %0 {dimensions = array<i64: " + std::to_string(d) +
+                                ">}" + signature({g}, {Tensor::random(kept, 1).type()}),
+                            {g});
+      expectClose(outcome.results[0], expected, 1e-6);
+    }
+}
+
+TEST(OptimizerTest, AdafactorAverage) {
+  Tensor x = Tensor::random({1, 35, 2}, 1, 0, 4), v = Tensor::random({1, 35, 2}, 2, 0, 4);
+  Tensor c = coefficients(0.25f, 0.5f, 0.125f, 0.75f);
+  Outcome outcome =
+      run("gc.adafactor_average @v, %0, %1 : (" + x.type() + ", " + c.type() + ") -> ()", {x, c},
+          {v}, {}, variables(x.type(), {"v"}));
+  std::vector<double> expected;
+  for (int64_t i = 0; i < v.size(); ++i)
+    expected.push_back(v[i] + 0.75 * (0.25 * x[i] - v[i]));
+  expectClose(outcome.variables[0], expected, 1e-6);
+}
+
+TEST(OptimizerTest, AdafactorCoefficients) {
+  for (double decay : {-0.75, 0.0, -3.0})
+    for (int64_t step : {0, 1, 2, 9, 1022, 1234567, 2000000000}) {
+      Tensor generator = Tensor::ofInt64({2}, {42, step}), rates = Tensor::of({2}, {0.5f, 0.25f});
+      Outcome outcome = run("%r = gc.optimizer_coefficients %0, %1 mode = adafactor {beta2 = " +
+                                std::to_string(decay) + " : f32}" +
+                                signature({generator, rates}, {"tensor<4xf32>"}),
+                            {generator, rates});
+      double t = double(step) + 1;
+      EXPECT_EQ(outcome.results[0][0], step % 2 ? 0.25f : 0.5f);
+      EXPECT_EQ(outcome.results[0][2], float(1 / std::sqrt(t)));
+      EXPECT_NEAR(outcome.results[0][3] / std::pow(t, decay), 1, 1e-7) << t << ' ' << decay;
+    }
 }
 
 TEST(OptimizerTest, CorrectedCoefficients) {

@@ -6,7 +6,8 @@ import sys
 
 model, folder = sys.argv[1:]
 STATES = {"rmsprop": ["--optimizer=rmsprop"], "centered": ["--optimizer=rmsprop", "--centered", "--momentum=0.5"], "lion": ["--optimizer=lion"],
-          "lamb": ["--optimizer=lamb", "--clip-norm=1", "--no-decay=*.bias"]}
+          "lamb": ["--optimizer=lamb", "--clip-norm=1", "--no-decay=*.bias"],
+          "adafactor": ["--optimizer=adafactor", "--clip-value=0.01", "--ema=0.5"]}
 
 
 def run(tool, *arguments):
