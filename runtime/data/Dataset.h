@@ -56,8 +56,9 @@ public:
 };
 
 struct DataSource {
-  std::string description; // for the header: "fashion-mnist: 60000 train, 10000 test samples"
-  std::string preparation; // what is done to a sample on its way to the model
+  std::string description;   // for the header: "fashion-mnist: 60000 train, 10000 test samples"
+  std::string preparation;   // what is done to a sample on its way to the model
+  std::string normalization; // of images, as --normalize names it; empty: values are as they are
   std::vector<std::string> classes; // their names, in the order of labels; empty: not known
   std::unique_ptr<Dataset> train;
   std::unique_ptr<Dataset> test;       // null where there is no test split

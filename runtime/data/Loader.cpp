@@ -4,8 +4,16 @@
 #include "runtime/data/Shuffle.h"
 
 #include <algorithm>
+#include <ctime>
 
 namespace gc::runtime {
+
+/// What this thread has computed, whatever else ran meanwhile.
+static double threadSeconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
 
 /// Values in one unit of work: large enough to make locking free, small enough to share a batch of
 /// few large images out among all workers.
@@ -129,6 +137,7 @@ bool Loader::doUnit(std::unique_lock<std::mutex> &lock, float *scratchValues) {
   ++active;
   lock.unlock();
 
+  const double started = threadSeconds();
   const LoaderSlot target = slots[slot];
   int64_t position = static_cast<int64_t>(unit) / unitsPerSample;
   int64_t begin = static_cast<int64_t>(unit) % unitsPerSample * rowsPerUnit;
@@ -141,7 +150,10 @@ bool Loader::doUnit(std::unique_lock<std::mutex> &lock, float *scratchValues) {
     setLabel(target.label, position,
              isReal && done && *done ? run.dataset->label(sampleAt(index, position)) : -1);
 
+  const double spent = threadSeconds() - started;
   lock.lock();
+  if (run.augment) // a run of training
+    trainingReadSeconds += spent;
   if (done && !*done && isReal)
     ++leftOut[slot];
   if (!done && !failed) {
@@ -187,6 +199,11 @@ Result<Loader::MicroBatch> Loader::acquire() {
 bool Loader::more() {
   std::lock_guard lock(mutex);
   return acquired < run.end;
+}
+
+double Loader::readSeconds() {
+  std::lock_guard lock(mutex);
+  return trainingReadSeconds;
 }
 
 void Loader::release() {

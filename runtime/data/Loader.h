@@ -72,6 +72,8 @@ public:
   bool more();
   /// Gives the slot of the oldest acquired micro-batch back. Call when the device has read it.
   void release();
+  /// CPU time that reading for training has taken so far, of all threads.
+  double readSeconds();
 
 private:
   void work(size_t worker);
@@ -102,6 +104,7 @@ private:
   std::vector<uint64_t> unitsLeft; // for each slot, units that are not done
   std::vector<int64_t> leftOut;    // for each slot, broken samples
   uint64_t active = 0;             // units being worked on
+  double trainingReadSeconds = 0;
   bool stopping = false, failed = false;
   Error failure;
   /// One for each worker, and one for the caller. What nobody uses is never touched.

@@ -33,9 +33,11 @@ private:
   }
 };
 
+/// What there is without a flag.
+constexpr const char *kUsualNormalization = "half";
+
 /// `MEAN:DEVIATION` with one value or one for each channel, separated by commas, or a name:
-/// imagenet (torchvision's values), none (0:1), or half (0.5:0.5), which is what there is without a
-/// flag.
+/// imagenet (torchvision's values), none (0:1), or half (0.5:0.5).
 Result<Normalization> parseNormalization(const std::string &text);
 
 } // namespace gc::runtime

@@ -79,15 +79,18 @@ static Result<DataSource> fitImages(Result<ImageSplits> splits, const Opening &o
   if (!splits)
     return splits.error();
   ImageTransforms transforms;
-  if (!opening.options.normalize.empty()) {
-    Result<Normalization> normalization = parseNormalization(opening.options.normalize);
-    if (!normalization)
-      return normalization.error();
-    transforms.normalization = std::move(*normalization);
-  }
+  const DataOptions &options = opening.options;
+  std::string named = !options.normalize.empty()            ? options.normalize
+                      : !options.normalizeOfWeights.empty() ? options.normalizeOfWeights
+                                                            : kUsualNormalization;
+  Result<Normalization> normalization = parseNormalization(named);
+  if (!normalization)
+    return normalization.error();
+  transforms.normalization = std::move(*normalization);
   transforms.augmentation = opening.augmentation;
   transforms.seed = opening.seed;
   DataSource source;
+  source.normalization = std::move(named);
   source.classes = std::move(splits->classes);
   std::string counts;
   struct Split {

@@ -9,7 +9,8 @@ namespace gc::runtime {
 struct DataOptions {
   std::string data = "synthetic"; // what `--data` names
   std::string testData;           // --test-data; empty: the test split of `data`, where it has one
-  std::string normalize;  // --normalize, for images of bytes; empty: mean 0.5, deviation 0.5
+  std::string normalize;          // --normalize, for images of bytes; empty: that of the weights
+  std::string normalizeOfWeights; // to start from; empty: not known, mean 0.5 and deviation 0.5
   std::string augment;    // --augment, for images of bytes and, mixing, for all; empty: nothing
   std::string validation; // --validation, see Holdout.h; empty: there is no such split
 };

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <tuple>
 
 namespace gc::runtime {
 
@@ -34,25 +35,49 @@ static void addCounters(json &events, const MonitorSummary &monitor) {
   }
 }
 
-Status writeTrace(const std::string &path, const std::string &model,
+/// Tracks, in the order of their rows; and the letter that phasesOf() gives commands of a step.
+struct Track {
+  const char *name;
+  char phase;
+};
+static constexpr Track kTracks[] = {{"once", 0},         {"forward", 'f'}, {"backward", 'b'},
+                                    {"recomputed", 'r'}, {"updates", 'u'}, {"evaluate", 0}};
+
+/// What is alive at each command of a step, by kind, at the time when it began.
+static void addArena(json &events, const std::vector<ArenaUse> &alive, size_t command, double ts) {
+  json bytes;
+  for (const ArenaUse &kind : alive)
+    bytes[kind.kind] = kind.bytes[command];
+  events.push_back(
+      {{"name", "arena_bytes"}, {"ph", "C"}, {"pid", 1}, {"ts", ts}, {"args", std::move(bytes)}});
+}
+
+Status writeTrace(const std::string &path, const std::string &model, const StepPhases &step,
                   const std::vector<CommandTime> &commands, const MonitorSummary *monitor) {
   json events = json::array();
   events.push_back(
       {{"name", "process_name"}, {"ph", "M"}, {"pid", 1}, {"tid", 1}, {"args", {{"name", model}}}});
-  // One row for each list; times are in microseconds.
-  const char *lists[] = {"once", "micro_batch", "step", "evaluate"};
-  for (int row = 0; row < 4; ++row)
-    events.push_back({{"name", "thread_name"},
-                      {"ph", "M"},
-                      {"pid", 1},
-                      {"tid", row + 1},
-                      {"args", {{"name", lists[row]}}}});
+  for (int row = 0; const Track &track : kTracks)
+    for (auto [name, key, value] : {std::tuple("thread_name", "name", json(track.name)),
+                                    std::tuple("thread_sort_index", "sort_index", json(row++))})
+      events.push_back({{"name", name},
+                        {"ph", "M"},
+                        {"pid", 1},
+                        {"tid", &track - kTracks + 1},
+                        {"args", {{key, value}}}});
   if (monitor)
     addCounters(events, *monitor);
-  for (const CommandTime &command : commands) {
+  // Times are in microseconds.
+  for (size_t inStep = 0; const CommandTime &command : commands) {
+    bool isStep = command.list == "micro_batch" || command.list == "step";
+    size_t index = isStep ? inStep++ : 0;
     if (command.executions == 0)
       continue;
-    auto row = std::find(std::begin(lists), std::end(lists), command.list) - std::begin(lists);
+    auto row = std::find_if(std::begin(kTracks), std::end(kTracks), [&](const Track &track) {
+      return isStep ? track.phase == step.phases[index] : command.list == track.name;
+    });
+    if (isStep)
+      addArena(events, step.alive, index, command.lastBegin * 1e6);
     json arguments = {{"implementation", command.implementation},
                       {"flops", command.flops},
                       {"bytes", command.bytesMoved}};
@@ -62,7 +87,7 @@ Status writeTrace(const std::string &path, const std::string &model,
                       {"cat", command.recomputed ? "recomputed" : "command"},
                       {"ph", "X"},
                       {"pid", 1},
-                      {"tid", row + 1},
+                      {"tid", row - kTracks + 1},
                       {"ts", command.lastBegin * 1e6},
                       {"dur", command.lastSeconds * 1e6},
                       {"args", std::move(arguments)}});

@@ -4,6 +4,7 @@
 
 #include "runtime/Error.h"
 #include "runtime/Measurements.h"
+#include "runtime/report/StepData.h"
 #include "runtime/report/TrainingReport.h"
 
 #include <string>
@@ -11,9 +12,11 @@
 
 namespace gc::runtime {
 
-/// The last step as a Chrome/Perfetto trace (open it in ui.perfetto.dev), with the monitor's
-/// samples of the whole run as counters, where they are given. Atomic.
-Status writeTrace(const std::string &path, const std::string &model,
+/// The last step as a Chrome/Perfetto trace (open it in ui.perfetto.dev): a track for each kind of
+/// command (forward, backward, recomputed, updates, …), and as counters the bytes of the arena that
+/// are alive at each command, by kind, and the monitor's samples of the whole run, where they are
+/// given. `commands` are those of the plan, list by list in their order. Atomic.
+Status writeTrace(const std::string &path, const std::string &model, const StepPhases &step,
                   const std::vector<CommandTime> &commands,
                   const MonitorSummary *monitor = nullptr);
 

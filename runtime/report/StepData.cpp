@@ -88,6 +88,24 @@ std::string phasesOf(const plan::Plan &plan) {
   return phases;
 }
 
+StepPhases stepPhasesOf(const plan::Plan &plan) {
+  StepPhases step{phasesOf(plan), {}};
+  auto commands = static_cast<int64_t>(step.phases.size());
+  std::vector<ArenaUse> &all = step.alive;
+  for (const char *kind : kKindNames)
+    all.push_back({kind, std::vector<int64_t>(static_cast<size_t>(commands), 0)});
+  for (size_t i = 0; plan.buffers() && i < plan.buffers()->size(); ++i) {
+    const plan::Buffer &buffer = *plan.buffers()->Get(i);
+    if (buffer.evaluate() || buffer.part_of() >= 0)
+      continue;
+    int64_t last = std::min<int64_t>(buffer.last_command(), commands - 1);
+    for (int64_t at = std::max(buffer.first_command(), 0); at <= last; ++at)
+      all[static_cast<size_t>(buffer.kind())].bytes[static_cast<size_t>(at)] +=
+          static_cast<int64_t>(buffer.bytes());
+  }
+  return step;
+}
+
 std::string moduleOfOp(std::string_view name) {
   size_t colon = name.rfind(':');
   if (colon == std::string_view::npos || name.find('@') < colon)

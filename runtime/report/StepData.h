@@ -21,6 +21,19 @@ namespace gc::runtime {
 /// and its like), b backward, r runs again, u changes a parameter or belongs to the step's end.
 std::string phasesOf(const plan::Plan &plan);
 
+/// Bytes of one kind (BufferKind) that are alive at each command of the micro-batch and then of the
+/// step.
+struct ArenaUse {
+  const char *kind;
+  std::vector<int64_t> bytes;
+};
+/// What the commands of a step are and do to memory.
+struct StepPhases {
+  std::string phases; // see phasesOf
+  std::vector<ArenaUse> alive;
+};
+StepPhases stepPhasesOf(const plan::Plan &plan);
+
 /// The part of the network that a tensor or an op belongs to: "layer1.0.conv1" for the op
 /// "layer1.0.conv1:conv2d". Empty where its name tells none ("conv2d@model.mlir:12").
 std::string moduleOfOp(std::string_view name);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <numeric>
 
 namespace gc::runtime {
 
@@ -21,6 +22,17 @@ double TrainingReport::stepMedian() const {
   if (sorted.size() % 2)
     return upper;
   return (upper + *std::max_element(sorted.begin(), sorted.begin() + middle)) / 2;
+}
+
+double TrainingReport::loaderWaitShare() const {
+  double steps = std::accumulate(stepSeconds.begin(), stepSeconds.end(), 0.0);
+  return steps > 0 ? std::min(1.0, loading.waitSeconds / steps) : 0;
+}
+
+double TrainingReport::coresNeededToLoad() const {
+  double steps = std::accumulate(stepSeconds.begin(), stepSeconds.end(), 0.0);
+  double computing = steps - loading.waitSeconds;
+  return computing > 0 ? loading.readSeconds / computing : 0;
 }
 
 double TrainingReport::samplesPerSecond() const {
@@ -163,7 +175,11 @@ std::string reportJson(const TrainingReport &r) {
   out["seed"] = r.seed;
   out["interrupted"] = r.interrupted;
   out["seconds"] = r.seconds;
-  out["loader_wait_seconds"] = r.loaderWaitSeconds;
+  out["loader_wait_seconds"] = r.loading.waitSeconds;
+  out["loading"] = {{"workers", r.loading.workers},
+                    {"wait_share", r.loaderWaitShare()},
+                    {"read_cpu_seconds", r.loading.readSeconds},
+                    {"cores_needed", r.coresNeededToLoad()}};
   out["epochs"] = json::array();
   for (const EpochReport &e : r.epochs)
     out["epochs"].push_back({{"epoch", e.epoch},

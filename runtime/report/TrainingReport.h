@@ -72,6 +72,13 @@ struct BestReport {
   std::string file; // that holds it; empty: none does
 };
 
+/// How training got its samples.
+struct LoadingReport {
+  int workers = 0;
+  double waitSeconds = 0; // that steps waited for a micro-batch
+  double readSeconds = 0; // CPU time of the threads that read
+};
+
 /// What was kept in the folder of --checkpoint, and what that took.
 struct CheckpointReport {
   std::string directory;
@@ -147,7 +154,8 @@ struct TrainingReport {
   std::optional<CheckpointReport> checkpoint;
   std::optional<PartialLoadReport> partialLoad;
   std::vector<float> stepSeconds;
-  double compileSeconds = 0, seconds = 0, loaderWaitSeconds = 0;
+  double compileSeconds = 0, seconds = 0;
+  LoadingReport loading;
   MemoryReport memory;
   RematReport remat;
   SplitReport split;
@@ -158,6 +166,10 @@ struct TrainingReport {
   std::optional<NvmlReport> nvml; // where the device is one that NVML may know
 
   double stepMedian() const;
+  /// Of the time of all steps; 0 where there is none.
+  double loaderWaitShare() const;
+  /// How many cores reading would have to have so that it keeps pace with the rest of a step.
+  double coresNeededToLoad() const;
   /// Of the median step; 0 where no step was run.
   double samplesPerSecond() const;
 };

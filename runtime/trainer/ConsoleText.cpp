@@ -217,6 +217,12 @@ std::string summaryText(const TrainingReport &r) {
   float fastest = *std::min_element(r.stepSeconds.begin(), r.stepSeconds.end());
   text += line("step", fmt::format("median {}, fastest {}, {}", secondsText(r.stepMedian()),
                                    secondsText(fastest), rateText(r.samplesPerSecond())));
+  constexpr double noticeable = 0.03;
+  if (r.loaderWaitShare() >= noticeable)
+    text += line("", fmt::format("{} of it waiting for data; reading would need {:.1f} cores of "
+                                 "its own (--workers={})",
+                                 percent(r.loaderWaitShare()), r.coresNeededToLoad(),
+                                 r.loading.workers));
   const MemoryReport &m = r.memory;
   text += line("peak", fmt::format("predicted {}", sizeText(m.arenaBytes)));
   double difference =

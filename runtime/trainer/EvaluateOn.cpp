@@ -5,6 +5,7 @@
 #include "runtime/trainer/Console.h"
 #include "runtime/trainer/PlanFacts.h"
 #include "runtime/trainer/Predictions.h"
+#include "runtime/trainer/SavedNormalization.h"
 #include "runtime/trainer/TrainOn.h"
 
 #include <fmt/format.h>
@@ -30,9 +31,11 @@ static Result<std::string> loadWeights(VariableStore &store, const TrainOptions 
 }
 
 static Status writeResults(VariableStore &store, StepExecutor &executor,
-                           const TrainOptions &options, const TrainingReport &report) {
+                           const std::string &normalization, const TrainOptions &options,
+                           const TrainingReport &report) {
   if (!options.save.empty())
-    if (Status done = store.save(options.save, options.saveAs); !done)
+    if (Status done = store.save(options.save, options.saveAs, normalizationNotes(normalization));
+        !done)
       return done;
   return options.html.empty() ? Status() : writeHtmlReport(options.html, report, executor.plan());
 }
@@ -88,7 +91,9 @@ Status evaluateOn(StepExecutor &executor, const PlanInputs &inputs, const DataSo
   if (evaluated && predictions && !report.interrupted)
     evaluated = predictions->finish();
   if (evaluated) {
-    evaluated = writeResults(*store, executor, options, report);
+    const std::string &known = options.normalizeOfWeights;
+    evaluated =
+        writeResults(*store, executor, known.empty() ? data.normalization : known, options, report);
     console.end(report, 0);
   }
   Status reported = options.report.empty() ? Status() : writeReport(options.report, report);

@@ -13,8 +13,9 @@ namespace gc::runtime {
 
 /// What a run was asked for beside what it computes.
 static const std::set<std::string> kOutputs = {
-    "checkpoint", "config", "html",   "log-dir", "log-histograms", "predict", "profile",
-    "progress",   "quiet",  "report", "resume",  "save",           "trace",   "workers"};
+    "checkpoint",     "config",  "html",    "log-dir",  "log-gradients",
+    "log-histograms", "predict", "profile", "progress", "quiet",
+    "report",         "resume",  "save",    "trace",    "workers"};
 
 /// By which runs are compared: the flags that have a value, and what the model is.
 static std::vector<EventFile::HyperParameter> hyperParameters(const TrainingReport &report) {

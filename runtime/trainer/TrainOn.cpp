@@ -1,5 +1,6 @@
 #include "runtime/trainer/TrainOn.h"
 
+#include "runtime/data/Normalization.h"
 #include "runtime/nvml/NvmlSampler.h"
 #include "runtime/process/Interrupt.h"
 #include "runtime/process/OutputCheck.h"
@@ -10,6 +11,7 @@
 #include "runtime/trainer/PlanFacts.h"
 #include "runtime/trainer/Resume.h"
 #include "runtime/trainer/RunLog.h"
+#include "runtime/trainer/SavedNormalization.h"
 
 #include <fmt/format.h>
 
@@ -76,10 +78,10 @@ static Status openCheckpoints(CheckpointSaver &saver, const Trainer &trainer,
 
 /// Everything that is written after the last step. Weights come first: they cost most to lose.
 static Status saveResults(VariableStore &store, StepExecutor &executor, const TrainOptions &options,
-                          CheckpointSaver *saver, const CheckpointMoment &moment,
-                          TrainingReport &report) {
+                          const TrainingSetting &setting, CheckpointSaver *saver,
+                          const CheckpointMoment &moment, TrainingReport &report) {
   if (!options.save.empty())
-    if (Status done = store.save(options.save, options.saveAs); !done)
+    if (Status done = store.save(options.save, options.saveAs, setting.notes); !done)
       return done;
   if (saver) {
     if (Status done = saver->saveLast(executor, moment); !done)
@@ -96,7 +98,9 @@ static Status saveResults(VariableStore &store, StepExecutor &executor, const Tr
   if (!options.trace.empty() || !options.profile.empty())
     times = executor.commandTimes();
   if (!options.trace.empty())
-    if (Status done = writeTrace(options.trace, report.model, times, &report.monitor); !done)
+    if (Status done = writeTrace(options.trace, report.model, stepPhasesOf(executor.plan()), times,
+                                 &report.monitor);
+        !done)
       return done;
   if (!options.profile.empty())
     if (Status done = writeProfile(options.profile, report, times); !done)
@@ -190,10 +194,12 @@ Status trainOn(StepExecutor &executor, const PlanInputs &inputs, const DataSourc
     return done;
   TrainingSetting setting = trainer.setting();
   // What is done to the data belongs to it.
-  if (!options.normalize.empty())
-    setting.data += " with --normalize=" + options.normalize;
+  if (!data.normalization.empty() && data.normalization != kUsualNormalization)
+    setting.data += " with --normalize=" + data.normalization;
   if (!options.augment.empty())
     setting.data += " with --augment=" + options.augment;
+  setting.notes = normalizationNotes(data.normalization.empty() ? options.normalizeOfWeights
+                                                                : data.normalization);
   if (!options.resume.empty() || !options.checkpoint.empty()) {
     Result<uint64_t> fingerprint = data.train->fingerprint();
     if (!fingerprint)
@@ -255,7 +261,7 @@ Status trainOn(StepExecutor &executor, const PlanInputs &inputs, const DataSourc
 
   Status saved;
   if (trained) {
-    saved = saveResults(*store, executor, options, saver, trainer.moment(), report);
+    saved = saveResults(*store, executor, options, setting, saver, trainer.moment(), report);
     console.end(report, trainer.position().step);
   }
   // The report tells how far a failed run came, too.

@@ -6,6 +6,7 @@
 #include "runtime/trainer/CheckpointSaver.h"
 #include "runtime/trainer/PlanFacts.h"
 #include "runtime/trainer/Resume.h"
+#include "runtime/trainer/SavedNormalization.h"
 #include "runtime/trainer/SessionExecutor.h"
 #include "runtime/weights/WeightFiles.h"
 
@@ -84,11 +85,18 @@ Status trainPlan(const PlanFile &plan, const TrainOptions &options) {
 }
 
 Status trainPlan(const PlanFile &plan, const TrainOptions &asked, TrainingReport &report) {
+  if (asked.logGradients && !keepsGradients(plan.get()))
+    return badInput("--log-gradients: this plan keeps no gradients; compile it with gc-compile "
+                    "--keep-gradients, or give gc-run the model instead of the plan");
   if (Status fine = checkOutputs(asked); !fine)
     return fine;
   Result<TrainOptions> resolved = resolveResume(asked);
   if (!resolved)
     return resolved.error();
+  Result<std::string> normalization = normalizationOfWeights(*resolved);
+  if (!normalization)
+    return normalization.error();
+  resolved->normalizeOfWeights = std::move(*normalization);
   const TrainOptions &options = *resolved;
   Result<PlanInputs> inputs = findPlanInputs(plan.get());
   if (!inputs)
@@ -96,6 +104,7 @@ Status trainPlan(const PlanFile &plan, const TrainOptions &asked, TrainingReport
   Result<DataSource> data = openData(options.dataOptions(), inputs->model, options.schedule.seed);
   if (!data)
     return data.error();
+  warnOfOtherNormalization(options, *data);
   Result<std::unique_ptr<CheckpointSaver>> saver =
       CheckpointSaver::create(plan.get(), savesWhileTraining(options, *data, plan.get()));
   if (!saver)

@@ -24,8 +24,9 @@ struct TrainOptions {
   TrainingSchedule schedule;
   std::string data = "synthetic";
   std::string testData, normalize, augment, validation; // see DataOptions; empty: not asked for
-  std::string device;                                   // empty: the plan's
-  int threads = 0;                                      // 0: as many as the process may use
+  std::string normalizeOfWeights; // what load or resume say; filled in by trainPlan
+  std::string device;             // empty: the plan's
+  int threads = 0;                // 0: as many as the process may use
   std::string load, save, dumpGradients, resume, checkpoint; // empty: not asked for
   bool loadPartial = false;                                  // what fits; else all must
   std::string saveAs = "F32";                                // the type of --save's floats
@@ -34,6 +35,7 @@ struct TrainOptions {
   std::string predict;          // with it: the answers; empty: not asked for
   std::string report, logDir, trace, html, profile;
   uint64_t histogramsEvery = 0; // steps, in logDir; 0: none
+  bool logGradients = false;    // histograms of gradients must be among them
   bool timeFirstSteps = false;  // cpu: the report gets the seconds of ops in early steps
 
   std::string nvmlLibrary = nvml::kLibraryName; // watches the device, where it can be watched
@@ -44,7 +46,9 @@ struct TrainOptions {
   std::FILE *out = stdout;   // header, progress, summary
   ProgressMode progress = ProgressMode::Auto; // None: nothing but errors and warnings
 
-  DataOptions dataOptions() const { return {data, testData, normalize, augment, validation}; }
+  DataOptions dataOptions() const {
+    return {data, testData, normalize, normalizeOfWeights, augment, validation};
+  }
 };
 
 /// Fails (bad input) where what was asked for cannot be written, is written twice, or is one of the

@@ -145,6 +145,7 @@ Status Trainer::prepareLoader() {
     mixer.emplace(data.mixing, inputs.model.sampleShape, where.seed);
   loader = std::make_unique<Loader>(inputs.microBatch, inputs.model.sampleElements(),
                                     inputs.labelType, std::move(slots), schedule.workers);
+  report.loading.workers = schedule.workers;
   return {};
 }
 
@@ -338,7 +339,8 @@ Status Trainer::complete(const Step &step) {
   report.loss.push_back(static_cast<float>(loss));
   if (std::optional<double> rate = learningRateAt(step.number - 1))
     report.learningRate.push_back(*rate);
-  report.loaderWaitSeconds += step.waited;
+  report.loading.waitSeconds += step.waited;
+  report.loading.readSeconds = loader->readSeconds();
   report.steps += 1;
   lossInEpoch += loss;
   stepsInEpoch += 1;

@@ -39,6 +39,7 @@ Status saveCheckpoint(const std::string &path, VariableStore &store, const Check
                                               {"gc.optimizer", setting.optimizer},
                                               {"gc.schedule", setting.schedule},
                                               {"gc.watch.metric", watch.metric}};
+  notes.insert(setting.notes.begin(), setting.notes.end());
   if (watch.best)
     notes["gc.watch.best"] = exactText(*watch.best);
   if (watch.reference)

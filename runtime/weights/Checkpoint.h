@@ -31,6 +31,7 @@ struct TrainingSetting {
   std::string data;          // as the header names it
   std::string optimizer;     // as the header names it; empty: not known. It may change
   std::string schedule = {}; // of the learning rate, but for its base; empty: none to follow
+  std::map<std::string, std::string> notes = {}; // what else belongs to weights; written only
 };
 
 /// What validations have shown up to a step.

@@ -443,9 +443,10 @@ Status VariableStore::loadWeightsOfState(const std::string &path) {
   return statusOf(loadSelection(path, wanted, /*state=*/false, Fit::Extras));
 }
 
-Status VariableStore::save(const std::string &path, const std::string &dtype) {
+Status VariableStore::save(const std::string &path, const std::string &dtype,
+                           const std::map<std::string, std::string> &notes) {
   return saveSelection(path, select(/*state=*/false),
-                       {.content = Content::Average, .floats = dtype});
+                       {.content = Content::Average, .floats = dtype, .notes = notes});
 }
 
 Status VariableStore::saveGradients(const std::string &path) {

@@ -51,8 +51,9 @@ public:
   Status loadWeightsOfState(const std::string &path);
   /// Writes parameters, or their moving averages where the plan has them, and running statistics;
   /// atomic. Those that are F32 as `dtype` (F32, F16 or BF16, rounded to the nearest); fails (run
-  /// failed) where a value is too large for it.
-  Status save(const std::string &path, const std::string &dtype = "F32");
+  /// failed) where a value is too large for it. `notes` go into the metadata.
+  Status save(const std::string &path, const std::string &dtype = "F32",
+              const std::map<std::string, std::string> &notes = {});
   /// Writes the gradients that the plan was asked to keep; atomic. Fails where it keeps none.
   Status saveGradients(const std::string &path);
 

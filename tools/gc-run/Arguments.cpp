@@ -221,6 +221,10 @@ void addFileFlags(CLI::App &app, Arguments &a) {
       ->check(CLI::PositiveNumber & countValidator())
       ->type_name("UINT")
       ->group(group);
+  app.add_flag("--log-gradients", t.logGradients,
+               "Histograms of gradients, too: keeps them to the end of the step, and the peak says "
+               "so")
+      ->group(group);
   app.add_option("--trace", t.trace, "The last step's commands for ui.perfetto.dev")->group(group);
   app.add_option("--html", t.html, "A page: curves of the run, memory of its step")->group(group);
   app.add_option("--profile", t.profile, "Measured seconds per op, for --costs")->group(group);
@@ -339,7 +343,7 @@ Status finish(const CLI::App &app, Arguments &a, Raw &raw, CompileFlags &compile
     schedule.limit = raw.limitCount;
   schedule.seedGiven = raw.seed->count() > 0;
   gc::CompileOptions &c = a.compile;
-  c.keepGradients = !a.train.dumpGradients.empty();
+  c.keepGradients = !a.train.dumpGradients.empty() || a.train.logGradients;
   c.evaluate = schedule.evaluate || schedule.validation || a.train.evaluateOnly;
   c.threads = a.train.threads;
   if (!a.train.augment.empty()) {

@@ -70,7 +70,8 @@ static Status checkCompanions(const CLI::App &app) {
                               {"--save-as", "--save"},
                               {"--checkpoint-every", "--checkpoint"},
                               {"--keep", "--checkpoint"},
-                              {"--log-histograms", "--log-dir"}})
+                              {"--log-histograms", "--log-dir"},
+                              {"--log-gradients", "--log-histograms"}})
     if (app.count(flag) && !app.count(needed))
       return badInput(fmt::format("{} has no effect without {}", flag, needed));
   return {};

@@ -230,6 +230,14 @@ TEST(EncodedImage, DamageIsFoundAndNamed) {
   }
   EXPECT_BAD_INPUT(readImage("a.png", "GIF89a......"),
                    "it is neither JPEG nor PNG: it begins with 474946383961");
+  // JPEGs of 12 and of 16 bits, by the byte behind the marker of their frame.
+  for (char bits : {12, 16}) {
+    std::string deep = jpegBytes(waveImage(64, 64, 3, 1));
+    deep[deep.find("\xff\xc0") + 4] = bits;
+    auto sample = readImage("deep.jpg", deep, {{64, 64, 3}, 0});
+    EXPECT_BAD_INPUT(sample, "class/deep.jpg' cannot be used");
+    EXPECT_CONTAINS(sample.error().message, "precision " + std::to_string(bits));
+  }
   std::string flipped = pngBytes(waveImage(64, 64, 3, 1));
   flipped[flipped.size() / 2] ^= 1;
   EXPECT_BAD_INPUT(readImage("a.png", flipped, {{64, 64, 3}, 0}), "it is damaged");

@@ -181,6 +181,26 @@ TEST(Loader, ReportsAFailedRead) {
   }
 }
 
+// What reading costs is known of training alone, whoever reads.
+TEST(Loader, CountsTheTimeOfReading) {
+  for (int workers : {0, 2}) {
+    Counting data(64, 64, 4096);
+    Fixture fixture(data, 8, workers);
+    LoaderRun evaluation = fixture.run(0, 8, false);
+    fixture.loader->start(evaluation);
+    fixture.take(8);
+    EXPECT_EQ(fixture.loader->readSeconds(), 0) << workers;
+    evaluation.augment = true; // as training is
+    fixture.loader->start(evaluation);
+    fixture.take(8);
+    double once = fixture.loader->readSeconds();
+    EXPECT_GT(once, 0) << workers;
+    fixture.loader->start(evaluation);
+    fixture.take(8);
+    EXPECT_GT(fixture.loader->readSeconds(), once) << workers;
+  }
+}
+
 TEST(Loader, AllocatesNothingInSteadyState) {
   Counting data(400, 3, 50000);
   for (int workers : {0, 4}) {

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <map>
 
 using namespace gc::runtime;
 using nlohmann::json;
@@ -78,6 +79,7 @@ TEST(Report, HasThePromisedKeys) {
                           "verify",
                           "prediction",
                           "epochs",
+                          "loading",
                           "version",
                           "command_line",
                           "host",
@@ -171,6 +173,26 @@ TEST(EventFile, FramesItsRecords) {
                                      "loss/train" + std::string("\x15\0\0\0\x3f", 5));
 }
 
+TEST(Report, SaysHowManyCoresReadingNeeds) {
+  TrainingReport report;
+  EXPECT_EQ(report.loaderWaitShare(), 0) << "there is no step";
+  EXPECT_EQ(report.coresNeededToLoad(), 0);
+  // Of 10 seconds 2 are waited for; reading takes 12 seconds of CPU while 8 are computed.
+  report.stepSeconds = {4, 2, 3, 1};
+  report.loading = {4, 2, 12};
+  EXPECT_EQ(report.loaderWaitShare(), 0.2);
+  EXPECT_EQ(report.coresNeededToLoad(), 1.5);
+  EXPECT_CONTAINS(summaryText(report), "20.00 % of it waiting for data; reading would need 1.5 "
+                                       "cores of its own (--workers=4)");
+  json out = json::parse(reportJson(report))["loading"];
+  EXPECT_EQ(
+      out,
+      (json{
+          {"workers", 4}, {"wait_share", 0.2}, {"read_cpu_seconds", 12.0}, {"cores_needed", 1.5}}));
+  report.loading.waitSeconds = 0.29;
+  EXPECT_EQ(summaryText(report).find("waiting for data"), std::string::npos);
+}
+
 TEST(CommandFiles, TraceAndProfile) {
   TestDirectory directory;
   std::vector<CommandTime> times = {
@@ -183,14 +205,27 @@ TEST(CommandFiles, TraceAndProfile) {
   run.threads = 2;
   run.batch = 16;
   run.microBatches = 4;
-  ASSERT_TRUE(writeTrace(directory.file("t"), "net", times).ok());
+  StepPhases step{"fu", {{"activation", {64, 32}}, {"gradient", {0, 16}}}};
+  ASSERT_TRUE(writeTrace(directory.file("t"), "net", step, times).ok());
   ASSERT_TRUE(writeProfile(directory.file("p"), run, times).ok());
   json trace = json::parse(directory.read("t")), profile = json::parse(directory.read("p"));
   json joined = trace["traceEvents"].back();
   EXPECT_EQ(joined["name"], "a:sgd and 1 more");
   EXPECT_EQ(joined["args"]["ops"], json({"a:sgd", "b:sgd"}));
-  json last = trace["traceEvents"][trace["traceEvents"].size() - 2];
+  json counter = trace["traceEvents"][trace["traceEvents"].size() - 2];
+  EXPECT_EQ(counter["name"], "arena_bytes");
+  EXPECT_EQ(counter["ts"], joined["ts"]);
+  EXPECT_EQ(counter["args"], (json{{"activation", 32}, {"gradient", 16}}));
+  json last = trace["traceEvents"][trace["traceEvents"].size() - 3];
   EXPECT_EQ(last["name"], "conv1");
+  // Each kind has a track, which has a name.
+  std::map<json, json> tracks;
+  for (const json &event : trace["traceEvents"])
+    if (event["name"] == "thread_name")
+      tracks[event["tid"]] = event["args"]["name"];
+  EXPECT_EQ(tracks[last["tid"]], "forward");
+  EXPECT_EQ(tracks[joined["tid"]], "updates");
+  EXPECT_EQ(tracks.size(), 6u);
   EXPECT_FALSE(last["args"].contains("ops"));
   EXPECT_EQ(last["ts"], 1.5e6);
   EXPECT_EQ(last["dur"], 0.25e6);

@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <map>
+
 using namespace gc::runtime;
 namespace plan = gc::plan;
 using Json = nlohmann::ordered_json;
@@ -117,6 +119,22 @@ TEST(StepData, CountingStepsIsNoBackwardPass) {
   EXPECT_EQ(phasesOf(example.packed()), "fffrbubu");
   example.variable("count", count, plan::VariableRole_Generator);
   EXPECT_EQ(phasesOf(example.packed()), "fffrbuuu");
+}
+
+// The weight lives always, the results of both runs of the op, the gradient and the loss each for a
+// while; a view and what belongs to inference mode count nowhere.
+TEST(StepData, WhatIsAliveAtEachCommand) {
+  ExamplePlan example;
+  StepPhases step = stepPhasesOf(example.packed());
+  EXPECT_EQ(step.phases, "fffrbuu");
+  std::map<std::string, std::vector<int64_t>> alive;
+  for (const ArenaUse &use : step.alive)
+    alive[use.kind] = use.bytes;
+  EXPECT_EQ(alive["parameter"], (std::vector<int64_t>(7, 64)));
+  EXPECT_EQ(alive["activation"], (std::vector<int64_t>{256, 256, 0, 256, 256, 0, 0}));
+  EXPECT_EQ(alive["gradient"], (std::vector<int64_t>{0, 0, 0, 0, 64, 64, 0}));
+  EXPECT_EQ(alive["metric"], (std::vector<int64_t>{0, 0, 4, 4, 4, 4, 4}));
+  EXPECT_EQ(alive["workspace"], (std::vector<int64_t>(7, 0)));
 }
 
 TEST(StepData, Modules) {

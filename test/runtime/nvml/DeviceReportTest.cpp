@@ -150,7 +150,7 @@ TEST(NvmlReport, NoneAndWhy) {
 TEST(Trace, CountersOfTheRun) {
   TestDirectory directory;
   MonitorSummary summary = seen();
-  ASSERT_TRUE(writeTrace(directory.file("t"), "net", {}, &summary).ok());
+  ASSERT_TRUE(writeTrace(directory.file("t"), "net", {}, {}, &summary).ok());
   std::map<std::string, std::vector<std::pair<double, double>>> counters;
   json trace = json::parse(directory.read("t"));
   for (const json &event : trace["traceEvents"])
