@@ -26,6 +26,10 @@ def Gc_Dialect : Dialect {
   let hasRegionArgAttrVerify = 1;
   let hasRegionResultAttrVerify = 1;
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+  let extraClassDeclaration = [{
+    /// Of a name that is no op: the error tells the nearest one.
+    std::optional<ParseOpHook> getParseOperationHook(::llvm::StringRef name) const override;
+  }];
 }
 
 // Every tensor is ranked, static and of a size that passes and kernels can count: see Limits.h.

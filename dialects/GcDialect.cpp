@@ -33,6 +33,26 @@ void GcDialect::initialize() {
       >(*this);
 }
 
+static ParseResult refuseUnknownOp(OpAsmParser &parser, OperationState &state) {
+  StringRef name = state.name.getStringRef(), nearest;
+  // A third of the letters may differ, or two that have changed places.
+  unsigned least = std::max<unsigned>(2, (name.size() - StringRef("gc.").size()) / 3) + 1;
+  for (RegisteredOperationName op : parser.getContext()->getRegisteredOperationsByDialect("gc"))
+    if (unsigned distance = name.edit_distance(op.getStringRef()); distance < least) {
+      least = distance;
+      nearest = op.getStringRef();
+    }
+  // Behind "custom op 'NAME' ", which the parser writes.
+  InFlightDiagnostic error = parser.emitError(parser.getNameLoc()) << "is unknown";
+  if (!nearest.empty())
+    error << "; did you mean '" << nearest << "'?";
+  return error;
+}
+
+std::optional<Dialect::ParseOpHook> GcDialect::getParseOperationHook(StringRef) const {
+  return ParseOpHook(refuseUnknownOp);
+}
+
 void registerGcDialects(DialectRegistry &registry) {
   registry.insert<GcDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect>();
 }
