@@ -54,7 +54,8 @@ def check_events(folder, steps):
     expect([one.step for one in losses] == list(range(1, steps + 1)), "loss/train has other steps")
     for tag in ("loss/validation", "accuracy/validation", "top5/validation", "loss/test"):
         expect(tag in tags["scalars"], f"no scalar {tag}")
-    expect(tags["histograms"], "no histogram")
+    kinds = {tag.split("/")[0] for tag in tags["histograms"]}
+    expect(kinds == {"weights", "gradients"}, f"histograms of {kinds}")
     for tag in tags["histograms"]:
         found = events.Histograms(tag)
         expect([one.step for one in found] == list(range(EVERY, steps + 1, EVERY)), f"{tag} has other steps")
@@ -88,23 +89,30 @@ def check_trace(path):
     with open(path, encoding="utf-8") as file:
         trace = json.load(file)
     events = trace["traceEvents"]
-    ends, kinds, named = {}, {}, set()
+    ends, kinds, named, tracks, counters = {}, {}, {}, set(), {}
     for event in sorted(events, key=lambda each: each.get("ts", 0)):
         kinds[event["ph"]] = kinds.get(event["ph"], 0) + 1
         expect(isinstance(event["name"], str) and isinstance(event["pid"], int), f"{event}")
         if event["ph"] == "X":
             track = (event["pid"], event["tid"])
+            tracks.add(track)
             expect(event["dur"] >= 0 and event["ts"] >= ends.get(track, 0) - 1e-3, f"{event} overlaps on its track")
             ends[track] = event["ts"] + event["dur"]
         elif event["ph"] == "C":
             expect(event["args"] and all(isinstance(value, (int, float)) for value in event["args"].values()), f"{event}")
+            counters.setdefault(event["name"], []).append(event["args"])
         elif event["ph"] == "M":
             expect(event["name"] in ("process_name", "thread_name", "thread_sort_index", "process_sort_index"), f"{event}")
-            named.add((event["pid"], event.get("tid")))
+            if event["name"] == "thread_name":
+                named[event["pid"], event["tid"]] = event["args"]["name"]
         else:
             sys.exit(f"formats.py: {event} is of an unknown kind")
-    expect(kinds.get("X"), "the trace has no command")
-    say("trace", "rules of the JSON trace format", ", ".join(f"{count} {kind}" for kind, count in kinds.items()))
+    kinds_of_commands = sorted(named[track] for track in tracks)
+    expect({"forward", "backward", "updates"} <= set(kinds_of_commands), f"tracks {kinds_of_commands}")
+    arena = [sum(values.values()) for values in counters["arena_bytes"]]
+    expect(len(arena) > 2 and min(arena) > 0, "the arena has no counter")
+    say("trace", "rules of the JSON trace format", f"{kinds['X']} commands on the tracks {', '.join(kinds_of_commands)}; counters "
+        f"{', '.join(counters)}; the arena up to {max(arena)} bytes")
 
 
 def check_page(path):
@@ -173,7 +181,7 @@ def main():
         tool = os.path.join(arguments.build, "bin/gc-run")
         command = [tool, os.path.join(ROOT, "models/convnet.mlir"), "--optimizer=adam", "--lr=0.125", "--no-calibrate",
                    f"--data=mnist:{path('data')}", "--shuffle", "--validation=0.25"]
-        subprocess.run([*command, f"--steps={STEPS}", "--evaluate", f"--log-dir={path('log')}", f"--log-histograms={EVERY}",
+        subprocess.run([*command, f"--steps={STEPS}", "--evaluate", f"--log-dir={path('log')}", f"--log-histograms={EVERY}", "--log-gradients",
                         f"--report={path('r.json')}", f"--html={path('page.html')}", f"--trace={path('trace.json')}",
                         f"--save={path('w.safetensors')}", f"--checkpoint={path('run')}", f"--checkpoint-every={EVERY}",
                         "--keep=all", "--quiet"], check=True)

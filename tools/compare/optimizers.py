@@ -100,6 +100,9 @@ class Lamb(torch.optim.Optimizer):
                 p.sub_(group["lr"] * ratio * update)
 
 
+# PyTorch's first default is the epsilon of the parameters' type: in float64 it would be another optimizer.
+ADAFACTOR_EPS = (2.0 ** -23, 1e-3)
+
 # name, flags of gc, the same in PyTorch
 ROWS = [
     ("sgd", ["--optimizer=sgd", "--lr=0.1", "--momentum=0.9", "--weight-decay=0.001"],
@@ -112,10 +115,10 @@ ROWS = [
                                      "--epsilon=0.001", "--weight-decay=0.01"],
      lambda p: torch.optim.RMSprop(p, lr=0.001, alpha=0.9, centered=True, momentum=0.9, eps=0.001, weight_decay=0.01)),
     ("lion", ["--optimizer=lion", "--lr=0.003", "--weight-decay=0.1"], lambda p: Lion(p, lr=0.003, weight_decay=0.1)),
-    ("adafactor", ["--optimizer=adafactor", "--lr=0.05"], lambda p: torch.optim.Adafactor(p, lr=0.05)),
-    ("adafactor, its settings", ["--optimizer=adafactor", "--lr=0.1", "--beta2-decay=-0.5", "--epsilon=1e-6", "--epsilon2=0.01",
+    ("adafactor", ["--optimizer=adafactor", "--lr=0.05"], lambda p: torch.optim.Adafactor(p, lr=0.05, eps=ADAFACTOR_EPS)),
+    ("adafactor, its settings", ["--optimizer=adafactor", "--lr=0.02", "--beta2-decay=-0.5", "--epsilon=1e-6", "--epsilon2=0.01",
                                  "--clip-update=1.5", "--weight-decay=0.1"],
-     lambda p: torch.optim.Adafactor(p, lr=0.1, beta2_decay=-0.5, eps=(1e-6, 0.01), d=1.5, weight_decay=0.1)),
+     lambda p: torch.optim.Adafactor(p, lr=0.02, beta2_decay=-0.5, eps=(1e-6, 0.01), d=1.5, weight_decay=0.1)),
     ("lamb", ["--optimizer=lamb", "--lr=0.02", "--weight-decay=0.01"], lambda p: Lamb(p, lr=0.02, weight_decay=0.01)),
 ]
 
