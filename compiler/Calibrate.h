@@ -35,7 +35,7 @@ struct Calibration {
     double measuredSeconds = 0, predictedSeconds = 0; // of a step
   };
   std::vector<Fit> fits;
-  double inputBytesPerSecond = 0; // how fast a loader fills a buffer; 0: not measured
+  double inputBytesPerSecond = 0; // how fast an input's buffer is filled; 0: not measured
 
   // Of ops that a target has two ways to run. Nothing where it has one way for all.
   struct ProductClass {

@@ -29,6 +29,7 @@ static std::string readMeasurements(const CompileOptions &options, cuda::ChoiceO
   if (std::string error = refuseRatesOfAnotherDevice(options, costs); !error.empty())
     return error;
   choice.measured = costs.roofline;
+  choice.inputBytesPerSecond = costs.inputBytesPerSecond;
   if (costs.device != "cuda")
     return "";
   auto wayOf = [](bool byLibrary) { return byLibrary ? cuda::Way::Library : cuda::Way::Generated; };
@@ -96,20 +97,30 @@ static MadeTarget makeCudaTarget(mlir::MLIRContext *context, const CompileOption
   choice.assemble = options.assemble;
   if (std::string error = readMeasurements(options, choice); !error.empty())
     return {nullptr, exits::BadInput, error};
-  if (options.cudaLibrary == "none")
-    return {std::make_shared<cuda::CudaTarget>(context, *device, nullptr, "--cuda-library=none",
-                                               std::move(choice), options.threads),
-            0, "", from};
-  cuda::PlannerOptions planner;
-  planner.allowTf32 = options.allowTf32;
-  planner.allowNondeterministic = options.allowNondeterministic;
-  auto library = cuda::LibraryPlanner::create(*device, planner, reason);
-  if (!library && options.cudaLibrary == "cudnn")
-    return {nullptr, exits::Device,
-            "cuDNN cannot plan: " + reason +
-                "; --cuda-library=none generates every kernel, and auto does so where it must"};
-  return {std::make_shared<cuda::CudaTarget>(context, *device, std::move(library), reason,
-                                             std::move(choice), options.threads),
+  std::unique_ptr<cuda::LibraryPlanner> library, exact;
+  if (options.cudaLibrary == "none") {
+    reason = "--cuda-library=none";
+  } else {
+    cuda::PlannerOptions planner;
+    planner.allowTf32 = options.allowTf32;
+    planner.allowNondeterministic = options.allowNondeterministic;
+    library = cuda::LibraryPlanner::create(*device, planner, reason);
+    if (!library && options.cudaLibrary == "cudnn")
+      return {nullptr, exits::Device,
+              "cuDNN cannot plan: " + reason +
+                  "; --cuda-library=none generates every kernel, and auto does so where it must"};
+    // Plans with tensor cores need more memory, and may so be slower than others.
+    constexpr double notMuchFaster = 2;
+    planner.allowTf32 = false;
+    std::string ignored;
+    if (library && options.allowTf32 && device->tf32FlopsPerClock > 0 &&
+        device->tf32Speedup() <= notMuchFaster)
+      exact = cuda::LibraryPlanner::create(*device, planner, ignored);
+  }
+  return {std::make_shared<cuda::CudaTarget>(
+              context, *device,
+              cuda::LibraryOps(std::move(library), std::move(exact), std::move(reason)),
+              std::move(choice), options.threads),
           0, "", from};
 }
 

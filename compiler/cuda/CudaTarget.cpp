@@ -13,10 +13,9 @@ using namespace mlir;
 
 namespace gc::cuda {
 
-CudaTarget::CudaTarget(MLIRContext *context, DeviceModel device,
-                       std::unique_ptr<LibraryPlanner> planner, std::string whyNoLibrary,
+CudaTarget::CudaTarget(MLIRContext *context, DeviceModel device, LibraryOps library,
                        ChoiceOptions options, int threads)
-    : device(std::move(device)), library(std::move(planner), std::move(whyNoLibrary)),
+    : device(std::move(device)), library(std::move(library)),
       emitter(context, gridDeviceOf(this->device, options.allowTf32)), options(std::move(options)),
       rates(this->options.measured.value_or(rooflineOf(this->device))), threads(threads) {}
 
@@ -66,8 +65,16 @@ void CudaTarget::compareWays(Operation *op, const LaunchCosts &generated, Choice
   }
 }
 
+const LibraryOp *CudaTarget::betterPlan(Operation *op, bool lean) {
+  const LibraryOp *call = library.find(op, lean), *exact = library.findExact(op, lean);
+  auto price = [&](const LibraryOp &one) {
+    return lean ? double(one.plan.workspaceBytes) : secondsOf(libraryAmounts(op, one), rates);
+  };
+  return exact && price(*exact) < price(*call) ? exact : call;
+}
+
 CudaTarget::Choice CudaTarget::choose(Operation *op, bool lean) {
-  const LibraryOp *call = library.find(op, lean);
+  const LibraryOp *call = betterPlan(op, lean);
   if (!call)
     return {};
   FailureOr<OpNeeds> needs = emitter.needs(op);
@@ -404,9 +411,11 @@ Roofline rooflineOf(const DeviceModel &device) {
   return roofline;
 }
 
-// From pinned memory over PCIe 4.0 x16 at half its peak; loaders fill that memory while the GPU
-// computes, whatever the slots.
-std::optional<double> CudaTarget::inputBytesPerSecond() const { return 16e9; }
+// Unless it was measured, from pinned memory over PCIe 4.0 x16 at half its peak; loaders fill that
+// memory while the GPU computes, whatever the slots.
+std::optional<double> CudaTarget::inputBytesPerSecond() const {
+  return options.inputBytesPerSecond.value_or(16e9);
+}
 
 std::optional<Roofline> CudaTarget::roofline() const { return rates; }
 

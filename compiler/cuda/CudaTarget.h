@@ -17,19 +17,18 @@ namespace gc::cuda {
 /// What decides between the library and generated kernels where both can run an op, and how the
 /// latter compute.
 struct ChoiceOptions {
-  bool alwaysLibrary = false;       // whatever takes less time
-  std::optional<Roofline> measured; // rates of the GPU, instead of its data sheet's
-  MeasuredTimes times;              // of ops
-  ClassSpeeds speeds;               // of products that are alike
-  bool allowTf32 = false;           // generated products round operands, where the device can
-  bool assemble = true;             // PTX, where there is an assembler
+  bool alwaysLibrary = false;                // whatever takes less time
+  std::optional<Roofline> measured;          // rates of the GPU, instead of its data sheet's
+  MeasuredTimes times;                       // of ops
+  ClassSpeeds speeds;                        // of products that are alike
+  std::optional<double> inputBytesPerSecond; // from pinned memory, where it was measured
+  bool allowTf32 = false; // generated products round operands, where the device can
+  bool assemble = true;   // PTX, where there is an assembler
 };
 
 class CudaTarget : public Target {
 public:
-  /// `library` may be null: then every op is generated, and `whyNoLibrary` tells reports why.
-  CudaTarget(mlir::MLIRContext *context, DeviceModel device,
-             std::unique_ptr<LibraryPlanner> library, std::string whyNoLibrary,
+  CudaTarget(mlir::MLIRContext *context, DeviceModel device, LibraryOps library,
              ChoiceOptions options, int threads);
 
   mlir::FailureOr<int64_t> workspaceBytes(mlir::Operation *op, bool lean) override;
@@ -61,6 +60,9 @@ private:
   /// Equal ops get equal choices.
   const Choice &choiceFor(mlir::Operation *op, bool lean);
   Choice choose(mlir::Operation *op, bool lean);
+  /// Of the library's plans for the op the one that is predicted to be faster or, `lean`, needs
+  /// less workspace; null: it has none.
+  const LibraryOp *betterPlan(mlir::Operation *op, bool lean);
   const LibraryOp *chosen(mlir::Operation *op, bool lean) { return choiceFor(op, lean).call; }
   /// Fills in both ways' seconds from one source, which is the reason: both measured, or both
   /// predicted. Where one alone was measured, both predictions are scaled by what it says.

@@ -194,6 +194,11 @@ std::optional<DeviceModel> describedDevice(const std::string &propertiesJson, st
     DeviceModel model = *base;
     const nlohmann::json &attributes = properties.at("attributes");
     auto take = [&](auto &field, const char *attribute) { attributes.at(attribute).get_to(field); };
+    // Not all drivers tell how fast a GPU is: then it is taken for its architecture's common card.
+    auto takeTold = [&](auto &field, const char *attribute) {
+      if (auto told = attributes.at(attribute).get<int64_t>(); told > 0)
+        field = static_cast<std::decay_t<decltype(field)>>(told);
+    };
     model.name = name;
     model.tf32FlopsPerClock = tf32FlopsPerClockOf(model.version, name);
     take(model.multiprocessors, "multiprocessor_count");
@@ -203,10 +208,10 @@ std::optional<DeviceModel> describedDevice(const std::string &propertiesJson, st
     take(model.reservedSharedBytes, "reserved_shared_memory_per_block");
     take(model.threadsPerMultiprocessor, "max_threads_per_multiprocessor");
     take(model.blocksPerMultiprocessor, "max_blocks_per_multiprocessor");
-    take(model.clockKHz, "clock_rate_khz");
-    take(model.memoryClockKHz, "memory_clock_rate_khz");
-    take(model.memoryBusBits, "global_memory_bus_width");
-    take(model.cacheBytes, "l2_cache_size");
+    takeTold(model.clockKHz, "clock_rate_khz");
+    takeTold(model.memoryClockKHz, "memory_clock_rate_khz");
+    takeTold(model.memoryBusBits, "global_memory_bus_width");
+    takeTold(model.cacheBytes, "l2_cache_size");
     properties.at("total_memory_bytes").get_to(model.memoryBytes);
     return model;
   } catch (const nlohmann::json::exception &error) {

@@ -131,18 +131,28 @@ Roles rolesInOrder(Operation *op, ArrayRef<StringRef> names) {
 
 } // namespace
 
-const LibraryOp *LibraryOps::find(Operation *op, bool lean) {
-  if (!planner)
-    return nullptr;
+const LibraryOp *LibraryOps::findIn(Answers &answers, LibraryPlanner &planner, Operation *op,
+                                    bool lean) {
   std::string key = kernels::keyOf(op, {});
   auto found = answers.find(key);
   if (found == answers.end())
-    found = answers.try_emplace(key, ask(op)).first;
+    found = answers.try_emplace(key, ask(planner, op)).first;
   const std::optional<LibraryOp> &chosen = lean ? found->second.leanest : found->second.op;
   return chosen ? &*chosen : nullptr;
 }
 
-LibraryOps::Answer LibraryOps::ask(Operation *op) {
+const LibraryOp *LibraryOps::find(Operation *op, bool lean) {
+  return planner ? findIn(answers, *planner, op, lean) : nullptr;
+}
+
+const LibraryOp *LibraryOps::findExact(Operation *op, bool lean) {
+  const LibraryOp *first = find(op, lean);
+  return first && first->plan.tensorCores && exactPlanner
+             ? findIn(exactAnswers, *exactPlanner, op, lean)
+             : nullptr;
+}
+
+LibraryOps::Answer LibraryOps::ask(LibraryPlanner &planner, Operation *op) {
   Answer answer;
   answer.name = op->getName().stripDialect().str();
   auto bound = [&](LibraryPlan plan, const Roles &roles) -> std::optional<LibraryOp> {
@@ -176,32 +186,32 @@ LibraryOps::Answer LibraryOps::ask(Operation *op) {
         convolution->direction == plan::Direction_BackwardWeights && convolution->bias;
     plan::ConvolutionSpecT asked = *convolution;
     asked.bias = asked.bias && !needsBiasGradient;
-    take(planner->plan(asked), rolesOf(op, asked));
+    take(planner.plan(asked), rolesOf(op, asked));
     for (std::optional<LibraryOp> *call : {&answer.op, &answer.leanest})
       if (*call)
         (*call)->needsBiasGradient = needsBiasGradient;
   } else if (auto product = matMulSpec(op)) {
-    take(planner->plan(*product), rolesOf(op, *product));
+    take(planner.plan(*product), rolesOf(op, *product));
   } else if (isa<AttentionOp, AttentionGradOp>(op)) {
     AttentionShape shape = attentionShape(op);
     AttentionGraph graph;
     graph.backward = isa<AttentionGradOp>(op);
     graph.batch = shape.batch, graph.sequence = shape.sequence;
     graph.heads = shape.heads, graph.headSize = shape.headSize;
-    take(planner->plan(graph), attentionRoles(op, shape));
+    take(planner.plan(graph), attentionRoles(op, shape));
   } else if (auto norm = dyn_cast<LayerNormOp>(op)) {
     LayerNormGraph graph;
     graph.width = elementCount(norm.getWeight().getType());
     graph.rows = elementCount(norm.getInput().getType()) / graph.width;
     graph.epsilon = norm.getEpsilon().convertToFloat();
-    take(planner->plan(graph),
+    take(planner.plan(graph),
          rolesInOrder(op, {"input", "weight", "bias", "output", "mean", "rstd"}));
   } else if (auto norm = dyn_cast<LayerNormGradOp>(op)) {
     LayerNormGraph graph;
     graph.backward = true;
     graph.width = elementCount(norm.getWeight().getType());
     graph.rows = elementCount(norm.getInput().getType()) / graph.width;
-    take(planner->plan(graph),
+    take(planner.plan(graph),
          rolesInOrder(op, {"gradient", "input", "mean", "rstd", "weight", "input_gradient",
                            "weight_gradient", "bias_gradient"}));
   } else if (auto pool = dyn_cast<AvgPoolOp>(op); pool && !isPlain(pool)) {
@@ -209,12 +219,12 @@ LibraryOps::Answer LibraryOps::ask(Operation *op) {
   } else if (auto pool = dyn_cast<AvgPoolGradOp>(op); pool && !isPlain(pool)) {
     answer.reason = notPlain;
   } else if (auto pool = dyn_cast<AvgPoolOp>(op)) {
-    take(planner->plan(
-             averageGraph(kernels::PoolWindows::of(pool, pool.getInput(), pool.getOutput()),
-                          /*backward=*/false)),
-         rolesInOrder(op, {"input", "output"}));
+    take(
+        planner.plan(averageGraph(kernels::PoolWindows::of(pool, pool.getInput(), pool.getOutput()),
+                                  /*backward=*/false)),
+        rolesInOrder(op, {"input", "output"}));
   } else if (auto pool = dyn_cast<AvgPoolGradOp>(op)) {
-    take(planner->plan(averageGraph(
+    take(planner.plan(averageGraph(
              kernels::PoolWindows::of(pool, pool.getInputGradient(), pool.getGradient()),
              /*backward=*/true)),
          rolesInOrder(op, {"gradient", "input_gradient"}));

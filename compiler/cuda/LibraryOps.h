@@ -26,12 +26,18 @@ struct LibraryOp {
 /// Asks the library for plans, each once.
 class LibraryOps {
 public:
-  LibraryOps(std::unique_ptr<LibraryPlanner> planner, std::string whyNone)
-      : planner(std::move(planner)), whyNone(std::move(whyNone)) {}
+  /// `exactPlanner` may be null: it plans without tensor cores what `planner` plans with them, for
+  /// GPUs where that may be faster.
+  LibraryOps(std::unique_ptr<LibraryPlanner> planner, std::unique_ptr<LibraryPlanner> exactPlanner,
+             std::string whyNone)
+      : planner(std::move(planner)), exactPlanner(std::move(exactPlanner)),
+        whyNone(std::move(whyNone)) {}
 
   /// How the library runs the op, by its first choice or, `lean`, with the least workspace; null
   /// where it does not. Valid for this object's life.
   const LibraryOp *find(mlir::Operation *op, bool lean);
+  /// Where that plan has tensor cores: one without, if there is a planner for it and it has one.
+  const LibraryOp *findExact(mlir::Operation *op, bool lean);
   bool isThere() const { return planner != nullptr; }
 
   /// What ran through the library, and why the rest of what it might have run did not.
@@ -50,11 +56,15 @@ private:
     std::optional<LibraryOp> op, leanest;
     std::string name, reason;
   };
-  Answer ask(mlir::Operation *op);
+  /// By a text of what the op computes, so that equal ops share.
+  using Answers = llvm::StringMap<Answer>;
+  static const LibraryOp *findIn(Answers &answers, LibraryPlanner &planner, mlir::Operation *op,
+                                 bool lean);
+  static Answer ask(LibraryPlanner &planner, mlir::Operation *op);
 
-  std::unique_ptr<LibraryPlanner> planner;
+  std::unique_ptr<LibraryPlanner> planner, exactPlanner;
   std::string whyNone;
-  llvm::StringMap<Answer> answers; // by a text of what the op computes, so that equal ops share
+  Answers answers, exactAnswers;
 };
 
 } // namespace gc::cuda

@@ -4,6 +4,7 @@
 #include "runtime/nvml/NvmlSampler.h"
 
 #include <cstdio>
+#include <cstdlib>
 
 namespace gc::runtime::cuda {
 
@@ -28,28 +29,46 @@ static std::string uuidText(const CUuuid &uuid) {
   return text;
 }
 
+/// The driver hides GPUs that this variable does not name.
+static std::string visibleText() {
+  const char *visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  return visible ? std::string("; CUDA_VISIBLE_DEVICES is '") + visible + "'" : "";
+}
+
+static Error noGpu(const std::string &how) {
+  return deviceError("the CUDA driver finds no GPU" + how + visibleText() + "; use --device=cpu");
+}
+
+/// Why the driver does not begin.
+static Error explainStart(const Driver &driver, CUresult result) {
+  if (result == CUDA_ERROR_STUB_LIBRARY)
+    return deviceError(
+        "no CUDA driver: the libcuda.so.1 that was loaded is the CUDA toolkit's stub "
+        "for linking (result 34); install the NVIDIA driver, or take the stub out of "
+        "the library path, or use --device=cpu");
+  if (result == CUDA_ERROR_NO_DEVICE)
+    return noGpu(" (cuInit: CUDA_ERROR_NO_DEVICE)");
+  Error error = driver.error(result, "cuInit");
+  if (result == CUDA_ERROR_UNKNOWN)
+    error.message +=
+        "; mostly the kernel module nvidia-uvm is not loaded (`nvidia-modprobe -u -c=0` "
+        "loads it), or the machine wants a restart";
+  return error;
+}
+
 Status Context::open(int ordinal) {
   auto driver = Driver::load();
   if (!driver)
     return driver.error();
   driver_ = *driver;
   const Driver &d = *driver_;
-  CUresult started = d.cuInit(0);
-  if (started == CUDA_ERROR_STUB_LIBRARY)
-    return deviceError(
-        "no CUDA driver: the libcuda.so.1 that was loaded is the CUDA toolkit's stub "
-        "for linking (result 34); install the NVIDIA driver, or take the stub out of "
-        "the library path, or use --device=cpu");
-  if (started == CUDA_ERROR_NO_DEVICE)
-    return deviceError("the CUDA driver finds no GPU (cuInit: CUDA_ERROR_NO_DEVICE); use "
-                       "--device=cpu");
-  if (Status fine = d.check(started, "cuInit"); !fine)
-    return fine;
+  if (CUresult started = d.cuInit(0); started != CUDA_SUCCESS)
+    return explainStart(d, started);
   GC_CUDA(d, cuDriverGetVersion, "", &driverVersion_);
   int count = 0;
   GC_CUDA(d, cuDeviceGetCount, "", &count);
   if (count == 0)
-    return deviceError("the CUDA driver finds no GPU; use --device=cpu");
+    return noGpu("");
   if (ordinal >= count)
     return deviceError(
         "there is no device 'cuda:" + std::to_string(ordinal) + "'; this machine has " +

@@ -119,7 +119,8 @@ Status CudaCommandBuffer::bind(hal::Arena &arena) {
   if (ready)
     ready = warmUp();
   if (ready)
-    ready = capture();
+    if (Status captured = capture(); !captured)
+      ready = goOnWithout(captured.error());
   if (!ready)
     arena_ = nullptr;
   return ready;
@@ -250,6 +251,17 @@ Status CudaCommandBuffer::capture() {
   return {};
 }
 
+// Some calls are forbidden while commands are captured, and which ones a library makes is its own
+// affair. Where nothing else is wrong, the commands can be submitted one by one; if something is,
+// the first submission will tell.
+Status CudaCommandBuffer::goOnWithout(const Error &why) {
+  graph_ = {};
+  if (!modules_ || context_.driver().cuStreamSynchronize(context_.compute()) != CUDA_SUCCESS)
+    return why; // the context is lost
+  modules_->noteUncaptured(subject_, why.message);
+  return {};
+}
+
 Status CudaCommandBuffer::enqueue(const Step &step) {
   const Driver &d = context_.driver();
   for (const KernelCall &call : step.launches) {
@@ -296,8 +308,13 @@ Status CudaCommandBuffer::enqueueCopy(const Step &step) {
 }
 
 Status CudaCommandBuffer::launch() {
-  if (graph_)
+  if (graph_) {
     GC_CUDA(context_.driver(), cuGraphLaunch, subject_, graph_.get(), context_.compute());
+    return {};
+  }
+  for (const Step &step : steps_)
+    if (Status enqueued = enqueue(step); !enqueued)
+      return enqueued;
   return {};
 }
 

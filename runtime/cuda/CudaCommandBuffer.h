@@ -1,5 +1,6 @@
 // A command list on a GPU: recorded into launches, captured into one CUDA graph when the addresses
-// are known, replayed at every submission.
+// are known, replayed at every submission; or submitted command by command where it cannot be
+// captured.
 #ifndef GC_RUNTIME_CUDA_CUDACOMMANDBUFFER_H
 #define GC_RUNTIME_CUDA_CUDACOMMANDBUFFER_H
 
@@ -12,6 +13,8 @@ class CudaCommandBuffer final : public hal::CommandBuffer {
 public:
   static Result<std::unique_ptr<CudaCommandBuffer>> record(Context &context,
                                                            const hal::Recording &recording);
+  /// The library takes back what it packed in this context, not in another GPU's.
+  ~CudaCommandBuffer() override { (void)context_.enter(); }
   Status bind(hal::Arena &arena) override;
   size_t size() const override { return steps_.size(); }
   std::string describe(size_t index) const override;
@@ -22,7 +25,7 @@ public:
   /// The list and its range of ops, for messages about work that failed somewhere in it.
   const std::string &subject() const { return subject_; }
 
-  /// Enqueues all commands as one graph.
+  /// Enqueues all commands, as one graph where there is one.
   Status launch();
   /// Executes one command after the other, waiting for each: an error names the command.
   Status launchEach(std::span<hal::CommandTime> times);
@@ -55,6 +58,8 @@ private:
   Status bindGraphCall(Step &step, const gc::plan::GraphCall &call);
   CUdeviceptr address(uint32_t buffer, uint64_t elements = 0) const;
   Status capture();
+  /// After a capture that failed: the list has no graph. An error where the context is lost.
+  Status goOnWithout(const Error &why);
   Status enqueue(const Step &step);
   Status enqueueCopy(const Step &step);
   /// "kernel K", or all of a twin's.

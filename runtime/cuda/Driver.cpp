@@ -37,6 +37,26 @@ Result<const Driver *> Driver::load() {
   return &*driver;
 }
 
+/// What to do about a result that says little by itself; "" where the driver's words are enough.
+static const char *adviceFor(CUresult result) {
+  switch (result) {
+  case CUDA_ERROR_LAUNCH_TIMEOUT:
+    return "the driver ends kernels that take seconds on a GPU that drives a display: use one "
+           "without a display, or more micro-batches (--accumulate), whose kernels are shorter";
+  case CUDA_ERROR_DEVICE_UNAVAILABLE:
+    return "another process has the GPU for itself (nvidia-smi shows it, and the compute mode)";
+  case CUDA_ERROR_SYSTEM_NOT_READY:
+    return "GPUs that are joined by NVSwitch need a service: start nvidia-fabricmanager";
+  case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
+    return "the driver's library is not of the version of its kernel module: restart the machine";
+  case CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE:
+    return "the libcuda.so.1 of a cuda-compat package serves data-center GPUs alone: take it out "
+           "of LD_LIBRARY_PATH";
+  default:
+    return "";
+  }
+}
+
 Error Driver::error(CUresult result, const char *call, const std::string &subject) const {
   const char *name = nullptr, *text = nullptr;
   if (cuGetErrorName(result, &name) != CUDA_SUCCESS)
@@ -49,10 +69,8 @@ Error Driver::error(CUresult result, const char *call, const std::string &subjec
   message += ": " + (name ? std::string(name) : "error " + std::to_string(int(result)));
   if (text)
     message += std::string(": ") + text;
-  if (result == CUDA_ERROR_LAUNCH_TIMEOUT)
-    message +=
-        "; the driver ends kernels that take seconds on a GPU that drives a display: use one "
-        "without a display, or more micro-batches (--accumulate), whose kernels are shorter";
+  if (const char *advice = adviceFor(result); *advice)
+    message += std::string("; ") + advice;
   return deviceError(message);
 }
 

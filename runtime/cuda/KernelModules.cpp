@@ -103,10 +103,9 @@ Status KernelModules::checkTwins() const {
   });
 }
 
-std::vector<std::string> KernelModules::notices() const {
-  std::vector<std::string> all = notices_;
+std::string KernelModules::withoutLibrary() const {
   if (!graphs_)
-    return all;
+    return "";
   // What does not run, and why the first of it does not.
   std::set<std::string> names;
   std::string why;
@@ -120,13 +119,27 @@ std::vector<std::string> KernelModules::notices() const {
       why = graphs_->whyNot(call.graph());
     return {};
   });
+  if (count == 0)
+    return "";
   std::string text;
   for (const std::string &name : names)
     text += (text.empty() ? "" : ", ") + name;
-  if (count > 0)
-    all.push_back("generated kernels run instead of cuDNN for " + std::to_string(count) +
-                  " commands (" + text + "): " + why + madeForText());
+  return "generated kernels run instead of cuDNN for " + std::to_string(count) + " commands (" +
+         text + "): " + why + madeForText();
+}
+
+std::vector<std::string> KernelModules::notices() const {
+  std::vector<std::string> all = notices_;
+  if (std::string notice = withoutLibrary(); !notice.empty())
+    all.push_back(notice);
   return all;
+}
+
+void KernelModules::noteUncaptured(const std::string &list, const std::string &why) {
+  if (std::exchange(toldUncaptured_, true))
+    return;
+  notices_.push_back("commands are submitted one by one, which takes the host longer, as " + list +
+                     " could not be captured into a CUDA graph: " + why);
 }
 
 std::string KernelModules::newerDriver(int neededCuda) const {

@@ -14,9 +14,10 @@ public:
   /// image (with its compiler's words), or when a library that the plan needs is missing.
   static Result<std::unique_ptr<KernelModules>> load(Context &context, const gc::plan::Plan &plan);
   size_t kernelCount() const override { return functions_.size(); }
-  /// Says in one line which graphs of the library do not run. Whether they do is known when the
-  /// command buffers are bound.
   std::vector<std::string> notices() const override;
+  /// Which graphs of the library do not run, in one line. Whether they do is known when the command
+  /// buffers are bound.
+  std::string withoutLibrary() const override;
   const std::string &kernelName(size_t index) const { return names_[index]; }
   CUfunction function(size_t index) const { return functions_[index].function; }
   /// Null when the plan has no library graphs.
@@ -28,6 +29,9 @@ public:
   static bool hasTwin(const gc::plan::GraphCall &call) {
     return call.twin() && call.twin()->size() > 0;
   }
+
+  /// Notes that the commands of a list are not replayed as a CUDA graph; of the first list only.
+  void noteUncaptured(const std::string &list, const std::string &why);
 
   /// Makes sure that a launch with these sizes is possible.
   Status prepare(size_t kernel, unsigned threads, unsigned sharedBytes);
@@ -53,6 +57,7 @@ private:
   const gc::plan::Plan &plan_;
   const gc::plan::Target &target_;
   bool cubinsSuit_ = false; ///< they are for this GPU, and the driver has refused none
+  bool toldUncaptured_ = false;
   std::vector<std::string> notices_;
   std::vector<Module> modules_;
   std::vector<Function> functions_;

@@ -66,6 +66,9 @@ public:
   virtual size_t kernelCount() const = 0;
   /// What was loaded in another way than the plan's first choice, and why: a sentence each.
   virtual std::vector<std::string> notices() const { return {}; }
+  /// The one of these that is about commands for which a library was planned and generated kernels
+  /// run; empty where there are none.
+  virtual std::string withoutLibrary() const { return {}; }
 };
 
 /// When a command ran; seconds on the steady clock.

@@ -22,14 +22,19 @@ constexpr Row rows[kProblems] = {
      "display, end the graphical session, or use more micro-batches (--accumulate) so that "
      "kernels are shorter"},
     {"memory", "too little memory is free on the GPU",
-     "see with nvidia-smi who holds it and end that, then run the self-test again; it needs less "
-     "than 2 GiB"},
+     "see with nvidia-smi who holds it and end that, then run the self-test again; its plans need "
+     "up to 0.8 GiB, beside what the driver and cuDNN take"},
     {"old-driver", "the driver is too old for our code",
      "install the driver that the message names (nvidia-smi shows the present one); "
      "`gc-compile --targets` lists what each card needs"},
     {"library", "cuDNN does not run its plans here",
      "train with --cuda-library=none, which needs no cuDNN, or install the version of cuDNN that "
      "the message names"},
+    {"not-ready", "the machine does not let us use the GPU",
+     "do what the message says (another process, a service or the driver's installation is in the "
+     "way), then run the self-test again"},
+    {"refused", "the driver refused a call of ours",
+     "that is a fault of ours: send us the file, and use --device=cpu until then"},
     {"device", "the GPU or its driver gave up",
      "see `dmesg | grep -i -e nvrm -e xid`, reset the GPU (nvidia-smi --gpu-reset) or restart the "
      "machine, then run the self-test again"},
@@ -64,6 +69,15 @@ constexpr std::pair<const char *, Problem> needles[] = {
     {"CUDA_ERROR_ASSERT", Problem::KernelFault},
     {"CUDA_ERROR_LAUNCH_FAILED", Problem::KernelFault},
     {"CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", Problem::KernelFault},
+    {"CUDA_ERROR_NO_DEVICE", Problem::Unknown}, // says what to do by itself
+    {"CUDA_ERROR_DEVICE_UNAVAILABLE", Problem::NotReady},
+    {"CUDA_ERROR_SYSTEM_", Problem::NotReady},
+    {"CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE", Problem::NotReady},
+    {"cuInit failed", Problem::NotReady},
+    {"CUDA_ERROR_INVALID_", Problem::Refused}, // values, handles, contexts, PTX
+    {"CUDA_ERROR_ILLEGAL_STATE", Problem::Refused},
+    {"CUDA_ERROR_NOT_", Problem::Refused}, // found, supported, permitted
+    {"CUDA_ERROR_STREAM_CAPTURE_", Problem::Refused},
     {"CUDA_ERROR", Problem::Device},
 };
 

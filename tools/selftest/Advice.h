@@ -11,13 +11,15 @@ enum class Problem {
   Memory,      // the GPU's memory is too small, or others hold it
   OldDriver,   // the driver does not know our code
   Library,     // cuDNN: not restored, refused, another version
+  NotReady,    // the machine keeps us from the GPU: another process, a service, its installation
+  Refused,     // the driver refused a call of ours
   Device,      // the GPU or its driver gave up
   Crash,       // the process was ended by a signal
   Hang,        // the process had to be ended
   Host,        // this machine: no memory, no processes, no compiler
   Unknown,     // a message that none of the above knows
 };
-constexpr size_t kProblems = 11;
+constexpr size_t kProblems = 13;
 
 /// By the names that CUDA and cuDNN give their errors, which our messages keep.
 Problem problemOf(const std::string &message);

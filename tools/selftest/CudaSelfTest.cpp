@@ -157,9 +157,10 @@ int cudaSelfTest(const CudaSelfTestOptions &options) {
   fmt::print("cases are appended to {} as they end; a crash or a hang leaves them there\n",
              progress);
   CaseRunner cases(findings, options.limitSeconds);
-  if (int code = testDevice(setup, cases); code != gc::exits::Done && findings.failures().empty()) {
+  int opened = testDevice(setup, cases);
+  if (opened != gc::exits::Done && findings.failures().empty()) {
     removeProgress();
-    return code;
+    return opened;
   }
   cases.select(options.only);
   size_t casesOfDevice = cases.selectedCases();
@@ -189,8 +190,10 @@ int cudaSelfTest(const CudaSelfTestOptions &options) {
 
   report["target"] = setup.model.target;
   report["shared_with"] = setup.whoElse;
-  report["properties"] =
-      Findings::Json::parse(setup.properties, nullptr, /*allow_exceptions=*/false);
+  report["properties"] = setup.properties.empty()
+                             ? Findings::Json()
+                             : Findings::Json::parse(setup.properties, nullptr,
+                                                     /*allow_exceptions=*/false);
   report["sections"] = findings.finish();
   bool isFine = findings.failures().empty();
   std::string verdict =
@@ -218,5 +221,5 @@ int cudaSelfTest(const CudaSelfTestOptions &options) {
   const Findings::Failure &first = findings.failures().front();
   fmt::print(stderr, "gc-run: device '{}' failed its self-test ({}: {})\n", options.device,
              first.whole(), first.text);
-  return gc::exits::RunFailed;
+  return opened == gc::exits::Done ? gc::exits::RunFailed : opened;
 }

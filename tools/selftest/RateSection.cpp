@@ -85,10 +85,15 @@ void profile(const SelfTestSetup &setup, const SelfTestNetwork &network, const s
                 {{"kinds", kinds}});
 }
 
+/// What was measured apart from networks; nothing where that failed.
+struct Alone {
+  std::optional<double> startSeconds, inputBytesPerSecond;
+};
+
 /// The rates that explain the profiles best, by the faster way of each op; and what products of
 /// each class reach both ways.
-void fit(const SelfTestSetup &setup, const std::vector<std::string> &variants,
-         std::optional<double> startSeconds, CaseReporter &report) {
+void fit(const SelfTestSetup &setup, const std::vector<std::string> &variants, const Alone &alone,
+         CaseReporter &report) {
   std::vector<gc::ProfiledNetwork> networks;
   for (const SelfTestNetwork &network : setup.rateNetworks)
     for (const std::string &variant : variants)
@@ -96,9 +101,10 @@ void fit(const SelfTestSetup &setup, const std::vector<std::string> &variants,
         networks.push_back({network.text, {path}, variant == "cudnn" ? "cudnn" : "none"});
   if (networks.empty())
     return report.skipped("roofline", "nothing was measured");
-  gc::Calibration calibration = gc::calibrate(networks, setup.cudaOptions(), startSeconds);
+  gc::Calibration calibration = gc::calibrate(networks, setup.cudaOptions(), alone.startSeconds);
   if (!calibration.error.empty())
     return report.failed("roofline", calibration.error);
+  calibration.inputBytesPerSecond = alone.inputBytesPerSecond.value_or(0);
   for (const gc::Calibration::ProductClass &one : calibration.classes)
     report.note(one.name, fmt::format("{:.3g} GFLOP/s {} ({} ops)", 1e-9 * one.flopsPerSecond,
                                       one.byLibrary ? "by cuDNN" : "generated", one.ops));
@@ -120,30 +126,54 @@ double secondsOf(const auto &body) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
 }
 
-/// Between the host's memory and the arena, as weights and checkpoints go.
+/// The least seconds of `body`, which returns a Status, of several times.
+Result<double> leastSecondsOf(const auto &body) {
+  double least = 1e9;
+  for (int i = 0; i < 5; ++i) {
+    auto began = std::chrono::steady_clock::now();
+    if (Status done = body(); !done)
+      return done.error();
+    std::chrono::duration<double> taken = std::chrono::steady_clock::now() - began;
+    least = std::min(least, taken.count());
+  }
+  return least;
+}
+
+/// Between the host's memory and the arena: from pinned memory, as inputs go, and from and to any
+/// other, as weights and checkpoints do. Answers with the former.
 void copies(const SelfTestSetup &setup, CaseReporter &report) {
   Result<PlanFile> plan = sharedPlan(setup, setup.networks.front(), "generated");
   if (!plan)
     return report.failed("copies", plan.error().message);
   auto device = hal::createDevice(setup.device);
-  auto arena = device ? (*device)->createArena(**plan) : device.error();
+  if (!device)
+    return report.failed("copies", device.error().message);
+  auto arena = (*device)->createArena(**plan);
   if (!arena)
     return report.failed("copies", arena.error().message);
   std::vector<std::byte> bytes((*arena)->size());
-  double in = 1e9, out = 1e9;
-  for (int i = 0; i < 5; ++i) {
-    Status wrote, read;
-    in = std::min(in, secondsOf([&] { wrote = (*arena)->write(0, bytes); }));
-    out = std::min(out, secondsOf([&] { read = (*arena)->read(0, bytes); }));
-    if (!wrote || !read)
-      return report.failed("copies", (!wrote ? wrote : read).error().message);
-  }
+  auto staging = (*device)->createStaging(bytes.size());
+  auto event = (*device)->createEvent();
+  if (!staging || !event)
+    return report.failed("copies", (!staging ? staging.error() : event.error()).message);
+  Result<double> input = leastSecondsOf([&]() -> Status {
+    Status begun = (*device)->upload(**arena, 0, (*staging)->bytes(), nullptr, **event);
+    return begun ? (*event)->wait() : begun;
+  });
+  Result<double> in = leastSecondsOf([&] { return (*arena)->write(0, bytes); });
+  Result<double> out = leastSecondsOf([&] { return (*arena)->read(0, bytes); });
+  for (const Result<double> *one : {&input, &in, &out})
+    if (!*one)
+      return report.failed("copies", one->error().message);
   double size = static_cast<double>(bytes.size());
-  report.passed(
-      "copies",
-      fmt::format("{:.3g} GB/s to the GPU, {:.3g} GB/s back, {} bytes", size / in / 1e9,
-                  size / out / 1e9, bytes.size()),
-      {{"to_device_bytes_per_second", size / in}, {"from_device_bytes_per_second", size / out}});
+  report.answer(size / *input);
+  report.passed("copies",
+                fmt::format("{:.3g} GB/s from pinned memory, {:.3g} GB/s from any other, {:.3g} "
+                            "GB/s back, {} bytes",
+                            size / *input / 1e9, size / *in / 1e9, size / *out / 1e9, bytes.size()),
+                {{"input_bytes_per_second", size / *input},
+                 {"to_device_bytes_per_second", size / *in},
+                 {"from_device_bytes_per_second", size / *out}});
 }
 
 void launches(const SelfTestSetup &setup, CaseReporter &report) {
@@ -173,11 +203,13 @@ Json measureRates(const SelfTestSetup &setup, CaseRunner &cases) {
     if (!setup.whyNoLibrary.empty())
       cases.findings.skipped(network.name + ".cudnn", setup.whyNoLibrary);
   }
-  Json launch = cases.run("launches", [&](CaseReporter &report) { launches(setup, report); });
-  std::optional<double> startSeconds;
-  if (launch.is_number())
-    startSeconds = launch.get<double>();
-  cases.run("copies", [&](CaseReporter &report) { copies(setup, report); });
-  return cases.run("roofline",
-                   [&](CaseReporter &report) { fit(setup, variants, startSeconds, report); });
+  auto numberOf = [](const Json &answer) {
+    return answer.is_number() ? std::optional(answer.get<double>()) : std::nullopt;
+  };
+  Alone alone;
+  alone.startSeconds =
+      numberOf(cases.run("launches", [&](CaseReporter &report) { launches(setup, report); }));
+  alone.inputBytesPerSecond =
+      numberOf(cases.run("copies", [&](CaseReporter &report) { copies(setup, report); }));
+  return cases.run("roofline", [&](CaseReporter &report) { fit(setup, variants, alone, report); });
 }

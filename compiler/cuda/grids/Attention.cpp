@@ -42,6 +42,10 @@ struct HeadCut {
     if (s.sequence <= 32 || (scoreTiles > 1 && (s.headSize > 64 || !inVectors)))
       scores = {rows, 32, inVectors ? 16 : 8, 4, 4};
     output = {rows, width, inVectors ? 16 : 8, 4, width / 8};
+    // One tile of columns is no loop, and the assembler then unrolls those within: smaller steps
+    // leave it less to have in flight.
+    if (scoreTiles > 1 && s.sequence <= 32)
+      scores.depth = output.depth = 8;
     rowTiles = ceilDiv(s.sequence, rows);
   }
   int64_t registers() const { return output.threadRows * output.threadColumns; }

@@ -56,7 +56,7 @@ struct PlanAnswer {
 struct PlannerOptions {
   /// Engines whose result may differ from run to run. Recomputation is not bit-identical then.
   bool allowNondeterministic = false;
-  /// Engines that round f32 operands (TF32 tensor cores, down-conversion).
+  /// Engines that round f32 operands to TF32, or lose digits by Winograd's algorithm.
   bool allowTf32 = false;
   int64_t workspaceLimit = int64_t(1) << 40;
   int maxAlternatives = 8;

@@ -296,6 +296,12 @@ static json cudaProfileOf(const runtime::PlanFile &plan, double times) {
   return profile;
 }
 
+namespace {
+double predictedSeconds(const CompileResult &result) {
+  return json::parse(result.report)["prediction"]["step_seconds"].get<double>();
+}
+} // namespace
+
 // Predictions for a GPU count launches, bytes of partial sums and idle multiprocessors. A
 // calibration that did not would find them in the rates, and predictions would count them twice.
 TEST_F(Costs, CalibrationOfAGpuCountsIdleMultiprocessorsOnce) {
@@ -328,6 +334,17 @@ TEST_F(Costs, CalibrationOfAGpuCountsIdleMultiprocessorsOnce) {
     predicted += command->seconds_predicted();
   EXPECT_NEAR(predicted, total, 0.03 * total);
 
+  // How fast inputs arrive decides what it costs to have one buffer for them.
+  auto withOneInputSlot = [&](double bytesPerSecond) {
+    json rated = costs;
+    rated["input_bytes_per_second"] = bytesPerSecond;
+    write(rated.dump());
+    CompileOptions small = cuda;
+    small.budgetBytes = calibrated->arena_bytes() - 1;
+    return predictedSeconds(compileModel(text, "convnet", small));
+  };
+  EXPECT_GT(withOneInputSlot(1e9), withOneInputSlot(1e15));
+
   expectRefused(costs, {"was measured on the cuda device, and this plan is for cpu"});
   auto expectRefusedOnCuda = [&](const json &broken, const char *why) {
     write(broken.dump());
@@ -354,10 +371,6 @@ std::map<std::string, double> opSecondsOf(const runtime::PlanFile &plan, double 
     if (command->work())
       seconds[command->work()->str()] = factor * command->seconds_predicted();
   return seconds;
-}
-
-double predictedSeconds(const CompileResult &result) {
-  return json::parse(result.report)["prediction"]["step_seconds"].get<double>();
 }
 
 std::string ratesFrom(const CompileResult &result) {

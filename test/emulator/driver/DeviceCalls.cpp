@@ -160,7 +160,7 @@ GC_EXPORT CUresult cuDeviceGetName(char *name, int length, CUdevice device) {
       return CUDA_ERROR_INVALID_VALUE;
     if (!driver.device(device))
       return CUDA_ERROR_INVALID_DEVICE;
-    std::strncpy(name, "gc emulated GPU", size_t(length) - 1);
+    std::strncpy(name, driver.settings.name.c_str(), size_t(length) - 1);
     name[length - 1] = 0;
     return CUDA_SUCCESS;
   });

@@ -102,6 +102,8 @@ struct Variable {
 
 constexpr Variable variables[] = {
     {"GC_EMULATOR_DEVICES", parseDevices, "a number of devices, 0 to 16"},
+    {"GC_EMULATOR_NAME",
+     [](std::string_view text, Settings &s) { return !(s.name = text).empty(); }, "a name"},
     {"GC_EMULATOR_SM", parseCapability, "a compute capability such as 8.6"},
     {"GC_EMULATOR_DRIVER", parseDriver, "the driver's version of CUDA, such as 12.2"},
     {"GC_EMULATOR_MEMORY",

@@ -15,6 +15,7 @@ enum class Order { First, Last, Random };
 
 struct Settings {
   int devices = 1;
+  std::string name = "gc emulated GPU"; // of all devices
   int major = 12;
   int minor = 9;
   int driver = 13000; // the newest CUDA that it serves

@@ -5,6 +5,7 @@
 #include "tools/selftest/CudaLowering.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 using namespace gc::runtime::conformance;
 
@@ -99,6 +100,17 @@ TEST(DeviceModels, AreTakenFromTheDriver) {
   EXPECT_EQ(model->multiprocessors, 16);
   EXPECT_EQ(model->servedMultiprocessors, 16);
   EXPECT_EQ(model->memoryBytes, int64_t(2) << 30);
+  EXPECT_EQ(model->memoryBusBits, 128);
+  // Some tell nothing of their memory's speed.
+  auto untold = nlohmann::json::parse(*properties);
+  for (const char *attribute :
+       {"clock_rate_khz", "memory_clock_rate_khz", "global_memory_bus_width", "l2_cache_size"})
+    untold["attributes"][attribute] = 0;
+  auto assumed = gc::cuda::describedDevice(untold.dump(), reason);
+  ASSERT_TRUE(assumed) << reason;
+  EXPECT_EQ(assumed->multiprocessors, 16);
+  EXPECT_EQ(assumed->bytesPerSecond(), gc::cuda::findDeviceModel("sm_120")->bytesPerSecond());
+  EXPECT_EQ(assumed->clockKHz, gc::cuda::findDeviceModel("sm_120")->clockKHz);
   EXPECT_FALSE(gc::cuda::describedDevice("{}", reason));
   EXPECT_FALSE(gc::cuda::describedDevice("nonsense", reason));
   EXPECT_FALSE(gc::cuda::describedDevice(

@@ -96,6 +96,26 @@ TEST(Cudnn, EveryCallThatFailsIsNamed) {
   EXPECT_TRUE(contains(outcome.output, "fc:matmul (cuDNN graph product_relu)")) << outcome.output;
 }
 
+// A library that does what captures forbid: the commands are submitted one by one, which is said
+// once, and compute the same.
+TEST(Cudnn, GoesOnWithoutAGraph) {
+  const std::string calls = temporary("calls");
+  std::string captured = runProgram("", "gc-cuda-workload graph items=100", kLibraries).output;
+  Outcome outcome = runProgram("GC_FAKE_CUDNN_WAIT=1 GC_EMULATOR_CALLS=" + calls,
+                               "gc-cuda-workload graph items=100", kLibraries);
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.output;
+  size_t note = outcome.output.find("note: commands are submitted one by one");
+  ASSERT_NE(note, std::string::npos) << outcome.output;
+  EXPECT_EQ(outcome.output.find("note: ", note + 1), std::string::npos) << outcome.output;
+  EXPECT_TRUE(contains(outcome.output, "the list micro_batch (4 commands, y:fill to loss:copy) "
+                                       "could not be captured into a CUDA graph: "
+                                       "cudnnBackendExecute failed for fc:matmul"))
+      << outcome.output;
+  EXPECT_EQ(outcome.output.substr(0, note), captured);
+  EXPECT_TRUE(contains(contents(calls), "cuGraphLaunch 0\n")) << contents(calls);
+  std::remove(calls.c_str());
+}
+
 TEST(Cudnn, WorkspaceMustSuffice) {
   Outcome outcome = runProgram("GC_FAKE_CUDNN_WORKSPACE=257", "gc-cuda-workload graph", kLibraries);
   EXPECT_EQ(outcome.exitCode, 4);

@@ -94,10 +94,28 @@ TEST(CudaDevice, SaysWhatIsMissing) {
   EXPECT_TRUE(contains(text, "finds no GPU")) << text;
   text = whatItSays("GC_EMULATOR_DEVICES=0", "");
   EXPECT_TRUE(contains(text, "finds no GPU")) << text;
+  text = whatItSays("GC_EMULATOR_FAIL=cuInit:1=100 CUDA_VISIBLE_DEVICES=7", "");
+  EXPECT_TRUE(contains(text, "CUDA_VISIBLE_DEVICES is '7'")) << text;
   text = whatItSays("GC_EMULATOR_DEVICES=2", "device=cuda:2");
   EXPECT_TRUE(contains(text, "no device 'cuda:2'; this machine has 2 GPUs, cuda:0 to cuda:1"))
       << text;
   EXPECT_EQ(runProgram("GC_EMULATOR_DEVICES=2", "gc-cuda-workload device=cuda:1").exitCode, 0);
+}
+
+// What machines that have just got their GPU or driver answer: the name, and what to do.
+TEST(CudaDevice, SaysWhatToDoAboutTheMachine) {
+  const std::pair<const char *, const char *> answers[] = {
+      {"cuInit:1=CUDA_ERROR_UNKNOWN", "nvidia-modprobe"},
+      {"cuInit:1=CUDA_ERROR_SYSTEM_NOT_READY", "start nvidia-fabricmanager"},
+      {"cuInit:1=CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", "restart the machine"},
+      {"cuInit:1=CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE", "out of LD_LIBRARY_PATH"},
+      {"cuDevicePrimaryCtxRetain:1=CUDA_ERROR_DEVICE_UNAVAILABLE", "has the GPU for itself"}};
+  for (auto [injected, advice] : answers) {
+    std::string what = injected, name = what.substr(what.find('=') + 1);
+    std::string text = whatItSays("GC_EMULATOR_FAIL=" + what, "");
+    EXPECT_TRUE(contains(text, name + ": ")) << text;
+    EXPECT_TRUE(contains(text, advice)) << text;
+  }
 }
 
 TEST(CudaDevice, RefusesPlansThatDoNotSuit) {

@@ -124,6 +124,8 @@ Status work() {
     std::printf("%s: %s, %llu times\n", std::string(entry.name).c_str(),
                 std::string(entry.implementation).c_str(),
                 static_cast<unsigned long long>(entry.executions));
+  for (const std::string &notice : session.notices())
+    std::printf("note: %s\n", notice.c_str());
   return {};
 }
 

@@ -33,6 +33,7 @@ for kind in ("conv2d", "conv2d_grad_filter", "linear"):
     assert kinds[kind]["flops_per_second"] > 0, kind
 assert rates["launches"]["launch_seconds"] > 0
 assert rates["copies"]["to_device_bytes_per_second"] > 0
+assert report["input_bytes_per_second"] == rates["copies"]["input_bytes_per_second"] > 0
 assert all(value > 0 for value in report["roofline"].values())
 assert abs(report["roofline"]["starts_per_second"] * rates["launches"]["launch_seconds"] - 1) < 1e-6
 classes = {(row["class"], row["way"]): row for row in report["product_classes"]}

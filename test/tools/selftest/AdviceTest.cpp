@@ -36,6 +36,24 @@ TEST(Advice, TheDocsHaveTheWordsOfTheProgram) {
   EXPECT_EQ(rowsBelow("| seen | next step |"), expected);
 }
 
+TEST(Advice, MessagesAreToldApart) {
+  const std::pair<const char *, Problem> cases[] = {
+      {"cuMemAlloc failed for an arena: CUDA_ERROR_OUT_OF_MEMORY: out of memory", Problem::Memory},
+      {"cuInit failed: CUDA_ERROR_UNKNOWN: unknown error", Problem::NotReady},
+      {"cuInit failed: CUDA_ERROR_SYSTEM_DRIVER_MISMATCH: x", Problem::NotReady},
+      {"cuDevicePrimaryCtxRetain failed: CUDA_ERROR_DEVICE_UNAVAILABLE: x", Problem::NotReady},
+      {"cuLaunchKernel failed: CUDA_ERROR_INVALID_VALUE: invalid argument", Problem::Refused},
+      {"cuModuleLoadDataEx failed: CUDA_ERROR_INVALID_PTX: x", Problem::Refused},
+      {"cuModuleLoadDataEx failed: CUDA_ERROR_INVALID_IMAGE: x", Problem::OldDriver},
+      {"cuEventSynchronize failed: CUDA_ERROR_INVALID_PC: x", Problem::KernelFault},
+      {"cuEventSynchronize failed: CUDA_ERROR_UNKNOWN: unknown error", Problem::Device},
+      {"cudnnCreate failed for cuDNN: CUDNN_STATUS_NOT_INITIALIZED", Problem::Library},
+      {"the CUDA driver finds no GPU (cuInit: CUDA_ERROR_NO_DEVICE)", Problem::Unknown},
+      {"item 0 is 1, expected 2", Problem::Unknown}};
+  for (auto [message, problem] : cases)
+    EXPECT_STREQ(problemName(problemOf(message)), problemName(problem)) << message;
+}
+
 TEST(Advice, ACrashedCaseCanBeRunAlone) {
   std::string advice = nextStep(Problem::Crash, "conformance", "dispatch.two");
   EXPECT_NE(advice.find("--selftest-sections=conformance --selftest-only=dispatch.two --report="),

@@ -62,11 +62,10 @@ static const char *objection(const Notes &notes, const GraphBuilder &graph,
                              const PlannerOptions &options, bool allowWinograd) {
   if (!options.allowNondeterministic && has(notes, CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC))
     return "not deterministic";
-  if (options.allowTf32)
-    return nullptr;
-  if (isTf32(notes, graph))
+  if (!options.allowTf32 && isTf32(notes, graph))
     return "TF32";
-  if (!allowWinograd && graph.dataType() == CUDNN_DATA_FLOAT && isWinograd(notes))
+  if (!options.allowTf32 && !allowWinograd && graph.dataType() == CUDNN_DATA_FLOAT &&
+      isWinograd(notes))
     return "Winograd";
   if (has(notes, CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS))
     return "rounds its operands";

@@ -386,32 +386,46 @@ TEST(LibraryPlanner, FittedPlansRestoreOnOtherCardsAndDrivers) {
   EXPECT_GT(refused, 0) << "fitting would not be needed";
 }
 
-// GC_OTHER_CUDNN is a folder with another cuDNN (its libcudnn.so.9 and what that loads): a plan of
-// the installed one either restores there or is refused with a reason; the runtime then takes the
-// generated twin. CONTRIBUTING.md says how to get one.
+// GC_OTHER_CUDNN are folders with another cuDNN and what that loads: each plan of the installed one
+// either restores there, on a GPU whose driver serves GC_OTHER_DRIVER (12020 for CUDA 12.2; the
+// newest if it is not set), or is refused with a reason; the runtime then takes the generated twin.
+// CONTRIBUTING.md says how to get one.
 TEST(LibraryPlanner, AnotherCudnnRestoresOrSaysWhyNot) {
-  const char *folder = std::getenv("GC_OTHER_CUDNN");
-  if (!folder)
+  const char *folders = std::getenv("GC_OTHER_CUDNN"), *driver = std::getenv("GC_OTHER_DRIVER");
+  if (!folders)
     GTEST_SKIP() << "GC_OTHER_CUDNN is not set";
   MAKE_PLANNER(planner, "sm_86", firstChoice());
-  PlanAnswer answer = plan(*planner, example(gc::plan::DType_F32, "convolution 3x3"));
-  ASSERT_TRUE(answer.plan) << answer.reason;
   std::string script = testing::TempDir() + "other-cudnn-plan";
   std::ofstream(script)
-      << "#!/bin/sh\nLD_LIBRARY_PATH='" << folder << "' exec '"
+      << "#!/bin/sh\nLD_LIBRARY_PATH='" << folders << "' exec '"
       << (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "gc-cudnn-plan").string()
       << "' \"$@\"\n";
   std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  const DeviceModel &there = *findDeviceModel("RTX 3080");
   PlannerOptions options = firstChoice();
   options.helper = script;
+  if (driver)
+    options.driverVersion = std::atoi(driver);
   std::string reason;
-  auto other = LibraryPlanner::create(*findDeviceModel("sm_86"), options, reason);
+  auto other = LibraryPlanner::create(there, options, reason);
   ASSERT_TRUE(other) << reason;
-  auto workspace = other->restore(answer.plan->plan, reason);
-  RecordProperty("outcome", workspace ? "restored" : reason);
-  std::printf("a plan of cuDNN %s with %s: %s\n", planner->libraryVersion().c_str(),
-              other->libraryVersion().c_str(), workspace ? "restores" : reason.c_str());
-  EXPECT_TRUE(workspace || reason.find("CUDNN_STATUS") != std::string::npos) << reason;
+  for (const char *graph :
+       {"convolution 3x3", "convolution, data gradient", "convolution, filter gradient",
+        "linear + bias + residual", "layer norm", "layer norm, gradient"}) {
+    PlanAnswer answer = plan(*planner, example(gc::plan::DType_F32, graph));
+    ASSERT_TRUE(answer.plan) << answer.reason;
+    auto fitted =
+        gc::plan::fitCudnnPlan(answer.plan->plan, options.driverVersion, there.multiprocessors);
+    ASSERT_TRUE(fitted) << graph;
+    auto workspace = other->restore(*fitted, reason);
+    std::printf("%s: a plan of cuDNN %s with %s and a driver of %d: %s\n", graph,
+                planner->libraryVersion().c_str(), other->libraryVersion().c_str(),
+                options.driverVersion, workspace ? "restores" : reason.c_str());
+    if (workspace)
+      EXPECT_LE(*workspace, answer.plan->workspaceBytes) << graph;
+    else
+      EXPECT_NE(reason.find("CUDNN_STATUS"), std::string::npos) << reason;
+  }
   // It plans for itself, too: what it asks of the driver is there.
   PlanAnswer own = plan(*other, example(gc::plan::DType_F32, "layer norm, gradient"));
   ASSERT_TRUE(own.plan) << own.reason;
