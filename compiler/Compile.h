@@ -8,6 +8,7 @@
 
 #include "passes/FreezeWish.h"
 #include "passes/OptimizerSettings.h"
+#include "passes/PrecisionWish.h"
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -41,6 +42,7 @@ struct CompileOptions {
   bool allowNondeterministic = false; // engines whose bits may differ from run to run
   bool assemble = true;               // or leave that to the driver that loads the PTX
   OptimizerSettings optimizer;
+  PrecisionWish precision;              // of products and of what is saved
   FreezeWish freeze;                    // which parameters are trained
   std::optional<double> labelSmoothing; // of the model's losses; without it: what the model says
   // Memory.

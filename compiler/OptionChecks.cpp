@@ -49,6 +49,12 @@ std::string checkOptions(const CompileOptions &options) {
     return wrong;
   if (std::string wrong = options.freeze.check("--freeze", "--train-only"); !wrong.empty())
     return wrong;
+  if (std::string wrong = options.precision.check("--precision", "--precision-of"); !wrong.empty())
+    return wrong;
+  if (options.precision.isMixed() && options.device != "cpu")
+    return "--precision=" + options.precision.type +
+           " is not possible with --device=" + options.device +
+           " yet: its kernels compute f32 alone; say --precision=f32";
   if (double e = options.labelSmoothing.value_or(0); !(e >= 0 && e < 1))
     return llvm::formatv("--label-smoothing={0}: expected a number from 0 on, below 1", e);
   std::string error;

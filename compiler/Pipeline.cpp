@@ -37,6 +37,8 @@ void buildTrainPipeline(OpPassManager &passes, const CompileOptions &options, Ta
     accumulate.microBatches = options.accumulate;
     passes.addPass(createAccumulatePass(accumulate));
   }
+  if (options.precision.isMixed())
+    passes.addPass(createMixedPrecisionPass({options.precision.type, options.precision.of}));
   passes.addPass(createExpandPass());
   passes.addNestedPass<func::FuncOp>(createFusePass());
   passes.addPass(createSelectKernelsPass(std::move(targetOf), lean, selectName));
@@ -115,6 +117,12 @@ struct TrainPipelineOptions : PassPipelineOptions<TrainPipelineOptions> {
                                        llvm::cl::desc("how many, for policy=checkpoints (1)")};
   Option<std::string> budget{*this, "budget", llvm::cl::desc("of all bytes, for policy=budget"),
                              llvm::cl::init("")};
+  Option<std::string> precision{*this, "precision",
+                                llvm::cl::desc("f32, or bf16: products and what is saved in bf16"),
+                                llvm::cl::init("f32")};
+  Option<std::string> precisionOf{*this, "precision-of",
+                                  llvm::cl::desc("PATTERN=TYPE,...: layers with another precision"),
+                                  llvm::cl::init("")};
   Option<bool> keepGradients{*this, "keep-gradients",
                              llvm::cl::desc("keep gradients to the end of the step"),
                              llvm::cl::init(false)};
@@ -128,10 +136,16 @@ FreezeWish freezeWishOf(const TrainPipelineOptions &given) {
   return {given.freeze, given.trainOnly, given.freezeNorms};
 }
 
+PrecisionWish precisionWishOf(const TrainPipelineOptions &given) {
+  return {given.precision, given.precisionOf};
+}
+
 // Why the options are refused (one would be ignored, or they make no step); empty where they are
 // fine.
 std::string faultOf(const TrainPipelineOptions &given) {
   std::string wrong = settingsOf(given.optimizer, given).check();
+  if (wrong.empty())
+    wrong = precisionWishOf(given).check("precision", "precision-of");
   if (wrong.empty())
     wrong = freezeWishOf(given).check("freeze", "train-only");
   return !wrong.empty() ? wrong
@@ -147,6 +161,7 @@ void addTrainPipeline(OpPassManager &passes, const TrainPipelineOptions &given,
   options.labelSmoothing = given.labelSmoothing.value;
   options.accumulate = given.accumulate;
   options.split.parts = given.split;
+  options.precision = precisionWishOf(given);
   options.keepGradients = given.keepGradients;
   options.evaluate = given.evaluate;
   options.mixLabels = given.mixLabels;

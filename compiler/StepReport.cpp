@@ -1,6 +1,8 @@
 //===- StepReport.cpp - what was decided, and why -------------------------===//
 #include "compiler/StepReport.h"
+#include "dialects/Gc.h"
 #include "dialects/OpName.h"
+#include "passes/MixedPrecision.h"
 #include "passes/analysis/PeakFacts.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -162,6 +164,47 @@ void reportSplit(const StepSplit &split, const StepPlans &plans, const StepPlans
     report["split"]["fraction_predicted"] = base(plans) / base(unsplit) - 1;
 }
 
+// The reason for a value to be f32 in a step of halves.
+static std::string reasonForSingle(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (auto own = op->getAttrOfType<StringAttr>(kPrecisionAttr); own && own.getValue() == "f32")
+    return "the model asks for it";
+  auto rules = dyn_cast<PrecisionOpInterface>(op);
+  if (rules && rules.staysSingle(value))
+    return "statistics and sums are f32";
+  return "only f32 is made of it";
+}
+
+// What is kept from the forward to the backward pass, by its type; and the largest of what is f32.
+static void explainPrecision(const StepPlans &plans, const Schedule &schedule,
+                             llvm::raw_ostream &out) {
+  const FunctionGraph &function = plans.function();
+  std::vector<int> made = timesMade(function.graph, schedule);
+  llvm::MapVector<Type, int64_t> bytesOf;
+  std::vector<std::pair<int64_t, Value>> singles;
+  for (int number : savedValues(function.graph)) {
+    const StepValue &saved = function.graph.values[number];
+    const StepOp &op = function.graph.ops[saved.producer];
+    unsigned result = llvm::find(op.results, number) - op.results.begin();
+    Operation *producer = function.ops[saved.producer];
+    if (made[number] != 1 || result >= producer->getNumResults())
+      continue;
+    Value value = producer->getResult(result);
+    Type element = cast<ShapedType>(value.getType()).getElementType();
+    bytesOf[element] += saved.bytes;
+    if (element.isF32())
+      singles.push_back({saved.bytes, value});
+  }
+  out << "kept for the backward pass:";
+  for (auto &[element, bytes] : bytesOf)
+    out << (element == bytesOf.front().first ? " " : ", ") << bytesText(bytes) << " in " << element;
+  out << "; parameters, their gradients and optimizer state are f32\n";
+  llvm::stable_sort(singles, [](auto &a, auto &b) { return a.first > b.first; });
+  for (auto &[bytes, value] : ArrayRef(singles).take_front(5))
+    out << "  " << bytesText(bytes) << " in f32  " << displayName(value.getDefiningOp()) << ": "
+        << reasonForSingle(value) << "\n";
+}
+
 std::string explainDecision(const StepDecision &decision, std::vector<StepCandidate> &candidates,
                             const CompileOptions &options, const std::string &rejected) {
   std::string text;
@@ -221,6 +264,8 @@ std::string explainDecision(const StepDecision &decision, std::vector<StepCandid
                            milliseconds(entry.seconds * plans.microBatches()), entry.times,
                            displayName(function.ops[op]));
   }
+  if (options.precision.isMixed())
+    explainPrecision(plans, schedule, out);
   out << "now the peak is " << bytesText(after.bytes + plans.persistent()) << ", at "
       << (after.op.empty() ? "the end of the step" : after.op) << ", where these are alive:\n"
       << "  " << bytesText(plans.persistent())

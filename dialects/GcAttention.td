@@ -32,7 +32,7 @@ def Gc_SoftmaxGradOp : Gc_PureOp<"softmax_grad", [
   let hasVerifier = 1;
 }
 
-def Gc_AttentionOp : Gc_PureOp<"attention", [Gc_OwnCost, Gc_Samples<"First">, Gc_SameInInference,
+def Gc_AttentionOp : Gc_PureOp<"attention", [Gc_OwnPrecision, Gc_OwnSingles, Gc_OwnCost, Gc_Samples<"First">, Gc_SameInInference,
     InferTypeOpAdaptor, Gc_Differentiable]> {
   let summary = "multi-head scaled dot-product self-attention, fused";
   let description = [{
@@ -49,7 +49,7 @@ def Gc_AttentionOp : Gc_PureOp<"attention", [Gc_OwnCost, Gc_Samples<"First">, Gc
 }
 
 def Gc_AttentionGradOp : Gc_PureOp<"attention_grad", [
-    Gc_OwnCost, Gc_Samples<"First">, Gc_SameInInference,
+    Gc_OwnPrecision, Gc_OwnSingles, Gc_OwnCost, Gc_Samples<"First">, Gc_SameInInference,
     InferTypeOpAdaptor]> {
   let summary = "gradient of attention's packed operand";
   let description = [{
@@ -68,8 +68,8 @@ def Gc_AttentionGradOp : Gc_PureOp<"attention_grad", [
 }
 
 def Gc_PatchEmbedOp : Gc_PureOp<"patch_embed", [
-    Gc_OwnCost, Gc_Samples<"FirstOfFirstOperand">, Gc_SameInInference,
-    InferTypeOpAdaptor, Gc_Differentiable]> {
+    Gc_OwnPrecision, Gc_OwnCost, Gc_Samples<"FirstOfFirstOperand">, Gc_SameInInference,
+    InferTypeOpAdaptorWithIsCompatible, Gc_Differentiable]> {
   let summary = "images to patch tokens";
   let description = [{
     A convolution whose stride is its kernel, its output [B, h, w, D] seen as [B, h * w, D].
@@ -84,7 +84,7 @@ def Gc_PatchEmbedOp : Gc_PureOp<"patch_embed", [
 }
 
 def Gc_ClassTokenOp : Gc_PureOp<"class_token", [
-    Gc_Cost<"Rows", 1>, Gc_Samples<"First">, Gc_SameInInference,
+    Gc_OwnSingles, Gc_OwnPrecision, Gc_Cost<"Rows", 1>, Gc_Samples<"First">, Gc_SameInInference,
     InferTypeOpAdaptor, Gc_Differentiable]> {
   let summary = "puts the class token first and adds positions";
   let description = [{
@@ -100,8 +100,8 @@ def Gc_ClassTokenOp : Gc_PureOp<"class_token", [
   let hasVerifier = 1;
 }
 
-def Gc_EmbeddingOp : Gc_PureOp<"embedding", [Gc_Cost<"Rows", 1>, Gc_OwnSamples, Gc_SameInInference,
-    InferTypeOpAdaptor, Gc_Differentiable]> {
+def Gc_EmbeddingOp : Gc_PureOp<"embedding", [Gc_OwnSingles, Gc_OwnPrecision, Gc_Cost<"Rows", 1>, Gc_OwnSamples, Gc_SameInInference,
+    InferTypeOpAdaptorWithIsCompatible, Gc_Differentiable]> {
   let summary = "rows of a table by index";
   let description = [{
     ```mlir
@@ -113,7 +113,7 @@ def Gc_EmbeddingOp : Gc_PureOp<"embedding", [Gc_Cost<"Rows", 1>, Gc_OwnSamples, 
 }
 
 def Gc_EmbeddingGradOp : Gc_PureOp<"embedding_grad", [
-    Gc_Cost<"Rows", 1>, Gc_Samples<"Nowhere">, Gc_SameInInference]> {
+    Gc_OwnSingles, Gc_OwnPrecision, Gc_Cost<"Rows", 1>, Gc_Samples<"Nowhere">, Gc_SameInInference]> {
   let summary = "adds gradient rows into the table's gradient";
   let description = [{
     ```mlir

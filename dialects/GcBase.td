@@ -41,14 +41,19 @@ class Gc_Rank<int rank, list<Type> elements>
     : Gc_Tensor<rank # "D", elements, [HasAnyRankOfPred<[rank]>]>;
 
 // What ops take and give, by its meaning; ops name no element types. Another one for networks to
-// compute in is added to this list.
-defvar Gc_Numbers = [F32];
+// compute in is added to this list. Where it is narrower than f32, kernels compute in f32 and round
+// once, to the nearest, what they write.
+defvar Gc_Numbers = [F32, BF16];
 def Gc_Value : Gc_AnyRank<Gc_Numbers>;
-def Gc_Channel : Gc_Rank<1, Gc_Numbers>;
 def Gc_Matrix : Gc_Rank<2, Gc_Numbers>;   // rows of a linear layer, a weight, logits, a table
 def Gc_Sequence : Gc_Rank<3, Gc_Numbers>; // [batch, position, width]
 def Gc_Image : Gc_Rank<4, Gc_Numbers>;    // NHWC; a filter is OHWI
-// Sums over many elements stay f32 whatever networks compute in.
+// Parameters, their gradients and the state of optimizers stay f32 whatever networks compute in, and
+// so do numbers of each channel and sums over many elements.
+def Gc_Master : Gc_AnyRank<[F32]>;
+def Gc_Channel : Gc_Rank<1, [F32]>;
+def Gc_Sum : Gc_AnyRank<[F32]>;
+def Gc_SampleSum : Gc_Rank<2, [F32]>; // of each channel
 def Gc_Scalar : Gc_Rank<0, [F32]>; // a loss, a count
 def Gc_RowStatistics : Gc_AnyRank<[F32]>;
 def Gc_SampleStatistics : Gc_Rank<1, [F32]>;
@@ -109,6 +114,9 @@ def Gc_TrainingOnly : NativeOpTrait<"TrainingOnly"> {
 def Gc_OwnCost : DeclareOpInterfaceMethods<CostOpInterface>;
 def Gc_OwnSamples : DeclareOpInterfaceMethods<BatchOpInterface>;
 def Gc_OwnInference : DeclareOpInterfaceMethods<InferenceOpInterface>;
+// What becomes of the op in mixed precision, where that is not the default: `ops/Precision.cpp`.
+def Gc_OwnPrecision : DeclareOpInterfaceMethods<PrecisionOpInterface, ["getPrecisionRule"]>;
+def Gc_OwnSingles : DeclareOpInterfaceMethods<PrecisionOpInterface, ["staysSingle"]>;
 
 class Gc_Op<string mnemonic, list<Trait> traits = []>
     : Op<Gc_Dialect, mnemonic, !listconcat(
@@ -120,7 +128,7 @@ class Gc_Op<string mnemonic, list<Trait> traits = []>
 // An op without effects; what it draws at random it draws from a counter, so that a clone gives the
 // same bits.
 class Gc_PureOp<string mnemonic, list<Trait> traits = []>
-    : Gc_Op<mnemonic, !listconcat([Pure, Gc_Repeats<"Exact">], traits)>;
+    : Gc_Op<mnemonic, !listconcat([Pure, Gc_Repeats<"Exact">, PrecisionOpInterface], traits)>;
 
 // Result types follow from operands and attributes; the verifier compares.
 def Gc_Differentiable : DeclareOpInterfaceMethods<DifferentiableOpInterface>;

@@ -160,6 +160,24 @@ def Gc_EluOp : Gc_Elementwise<"elu", 20, [Gc_Differentiable]> {
   let results = (outs Gc_Value:$output);
 }
 
+def Gc_CastOp : Gc_PureOp<"cast", [
+    Gc_Cost<"Stream", 1>, Gc_Samples<"Everywhere">, Gc_KeepsMeans, Gc_SameInInference,
+    SameOperandsAndResultShape, InPlaceOpInterface, Gc_Pointwise, Gc_Differentiable,
+    Gc_OwnPrecision]> {
+  let summary = "the same numbers in another type";
+  let description = [{
+    Rounded to the nearest, of two the even one: the same bits on every device and every CPU. What is
+    too large becomes infinite, NaN stays NaN. Its gradient is that of the result, in the type of
+    `input`.
+
+    ```mlir
+    %y = gc.cast %x : (tensor<8x4xf32>) -> tensor<8x4xbf16>
+    ```
+  }];
+  let arguments = (ins Gc_Value:$input);
+  let results = (outs Gc_Value:$output);
+}
+
 def Gc_PredicateKind : I32EnumAttr<"Predicate", "how two numbers are compared", [
     I32EnumAttrCase<"Less", 0, "lt">, I32EnumAttrCase<"LessOrEqual", 1, "le">,
     I32EnumAttrCase<"Greater", 2, "gt">, I32EnumAttrCase<"GreaterOrEqual", 3, "ge">,
@@ -360,7 +378,7 @@ def Gc_BiasOp : Gc_PureOp<"bias", [
 }
 
 def Gc_BroadcastOp : Gc_PureOp<"broadcast", [
-    Gc_Cost<"Rows", 1>, Gc_Samples<"Everywhere">, Gc_SameInInference,
+    Gc_OwnPrecision, Gc_Cost<"Rows", 1>, Gc_Samples<"Everywhere">, Gc_SameInInference,
     Gc_Differentiable]> {
   let summary = "repeats a tensor along new or unit dimensions";
   let description = [{

@@ -116,6 +116,23 @@ def FusibleOpInterface : OpInterface<"FusibleOpInterface"> {
   ];
 }
 
+def PrecisionOpInterface : OpInterface<"PrecisionOpInterface"> {
+  let cppNamespace = "::gc";
+  let description = [{
+    What mixed precision (`--gc-mixed-precision`) makes of the op. An op that does not implement it
+    takes and gives f32. docs/precision.md has the rules as a table.
+  }];
+  let methods = [
+    InterfaceMethod<"How the op takes tensors of half precision.", "::gc::PrecisionRule",
+      "getPrecisionRule", (ins), [{}], [{ return ::gc::PrecisionRule::Alike; }]>,
+    InterfaceMethod<[{
+      Whether an operand or a result is f32 in every precision. By default what has one dimension or
+      none: a bias, statistics of channels, a loss.
+    }], "bool", "staysSingle", (ins "::mlir::Value":$value), [{}],
+      [{ return ::gc::detail::isSmall(value); }]>
+  ];
+}
+
 def InPlaceOpInterface : OpInterface<"InPlaceOpInterface"> {
   let cppNamespace = "::gc";
   let description = [{ Which result may be written over which operand when that operand dies. }];

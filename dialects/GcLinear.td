@@ -13,8 +13,9 @@ def Gc_Activation : EnumAttr<Gc_Dialect, Gc_ActivationKind, "activation">;
 
 // Products that a library computes may carry an epilogue: activation(product + bias + residual).
 class Gc_ProductOp<string mnemonic, list<Trait> traits = []>
-    : Gc_PureOp<mnemonic, !listconcat([AttrSizedOperandSegments, Gc_OwnCost, Gc_OwnSamples,
-                                       Gc_SameInInference, InferTypeOpAdaptor, Gc_Differentiable,
+    : Gc_PureOp<mnemonic, !listconcat([AttrSizedOperandSegments, Gc_OwnPrecision, Gc_OwnCost,
+                                       Gc_OwnSamples, Gc_SameInInference,
+                                       InferTypeOpAdaptorWithIsCompatible, Gc_Differentiable,
                                        EpilogueOpInterface],
                                       traits)>;
 
@@ -56,7 +57,7 @@ def Gc_Conv2dOp : Gc_ProductOp<"conv2d"> {
 }
 
 def Gc_Conv2dGradInputOp : Gc_PureOp<"conv2d_grad_input", [
-    Gc_OwnCost, Gc_Samples<"FirstOfFirstOperand">, Gc_SameInInference, Gc_Differentiable]> {
+    Gc_OwnPrecision, Gc_OwnCost, Gc_Samples<"FirstOfFirstOperand">, Gc_SameInInference, Gc_Differentiable]> {
   let summary = "gradient of a convolution's input; a transposed convolution";
   let description = [{
     Also what PyTorch calls a transposed convolution, from `gradient` to the result: its filter
@@ -75,7 +76,7 @@ def Gc_Conv2dGradInputOp : Gc_PureOp<"conv2d_grad_input", [
 }
 
 def Gc_Conv2dGradFilterOp : Gc_PureOp<"conv2d_grad_filter", [
-    Gc_OwnCost, Gc_Samples<"Nowhere">, Gc_SameInInference]> {
+    Gc_OwnPrecision, Gc_OwnCost, Gc_Samples<"Nowhere">, Gc_SameInInference]> {
   let summary = "gradient of a convolution's filter and bias";
   let description = [{
     The second result, the sum of the gradient over batch and space, is there when the convolution
@@ -116,8 +117,8 @@ def Gc_LinearOp : Gc_ProductOp<"linear"> {
 }
 
 def Gc_LinearGradInputOp : Gc_PureOp<"linear_grad_input", [
-    Gc_OwnCost, Gc_OwnSamples, Gc_SameInInference,
-    InferTypeOpAdaptor]> {
+    Gc_OwnPrecision, Gc_OwnCost, Gc_OwnSamples, Gc_SameInInference,
+    InferTypeOpAdaptorWithIsCompatible]> {
   let summary = "dx = dy W";
   let description = [{
     ```mlir
@@ -130,8 +131,8 @@ def Gc_LinearGradInputOp : Gc_PureOp<"linear_grad_input", [
 }
 
 def Gc_LinearGradWeightOp : Gc_PureOp<"linear_grad_weight", [
-    Gc_OwnCost, Gc_Samples<"Nowhere">, Gc_SameInInference,
-    InferTypeOpAdaptor]> {
+    Gc_OwnPrecision, Gc_OwnCost, Gc_Samples<"Nowhere">, Gc_SameInInference,
+    InferTypeOpAdaptorWithIsCompatible]> {
   let summary = "dW = dy^T x";
   let description = [{
     ```mlir
@@ -143,8 +144,8 @@ def Gc_LinearGradWeightOp : Gc_PureOp<"linear_grad_weight", [
   let hasVerifier = 1;
 }
 
-def Gc_MatmulOp : Gc_PureOp<"matmul", [Gc_OwnCost, Gc_OwnSamples, Gc_SameInInference,
-    InferTypeOpAdaptor, Gc_Differentiable]> {
+def Gc_MatmulOp : Gc_PureOp<"matmul", [Gc_OwnPrecision, Gc_OwnCost, Gc_OwnSamples, Gc_SameInInference,
+    InferTypeOpAdaptorWithIsCompatible, Gc_Differentiable]> {
   let summary = "batched matrix product";
   let description = [{
     `op(lhs) op(rhs)` over the last two dimensions, where op transposes if asked; leading dimensions
@@ -158,5 +159,6 @@ def Gc_MatmulOp : Gc_PureOp<"matmul", [Gc_OwnCost, Gc_OwnSamples, Gc_SameInInfer
       DefaultValuedAttr<BoolAttr, "false">:$transpose_lhs,
       DefaultValuedAttr<BoolAttr, "false">:$transpose_rhs);
   let results = (outs Gc_Value:$output);
+  let hasVerifier = 1;
 }
 #endif

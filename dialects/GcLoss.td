@@ -4,7 +4,7 @@
 include "dialects/GcBase.td"
 
 def Gc_CrossEntropyOp : Gc_PureOp<"cross_entropy", [
-    Gc_Cost<"Rows", 20>, Gc_OwnSamples, Gc_OwnInference, MetricOpInterface, Gc_Reduces<"Mean">,
+    Gc_OwnPrecision, Gc_Cost<"Rows", 20>, Gc_OwnSamples, Gc_OwnInference, MetricOpInterface, Gc_Reduces<"Mean">,
     InferTypeOpAdaptor, Gc_Differentiable]> {
   let summary = "mean cross entropy of logits against labels";
   let description = [{
@@ -46,7 +46,7 @@ def Gc_CrossEntropyGradOp : Gc_PureOp<"cross_entropy_grad", [
 }
 
 def Gc_AccuracyOp : Gc_PureOp<"accuracy", [
-    Gc_Cost<"Rows", 1>, Gc_OwnSamples, Gc_SameInInference, MetricOpInterface, Gc_Reduces<"Sum">,
+    Gc_OwnPrecision, Gc_Cost<"Rows", 1>, Gc_OwnSamples, Gc_SameInInference, MetricOpInterface, Gc_Reduces<"Sum">,
     InferTypeOpAdaptor]> {
   let summary = "how many samples have their largest logit at the label";
   let description = [{

@@ -23,7 +23,7 @@ def Gc_BatchNormOp : Gc_PureOp<"batch_norm", [
 }
 
 def Gc_BatchStatsOp : Gc_PureOp<"batch_stats", [
-    Gc_Cost<"Rows", 1>, Gc_Samples<"Last">, Gc_SameInInference,
+    Gc_OwnPrecision, Gc_Cost<"Rows", 1>, Gc_Samples<"Last">, Gc_SameInInference,
     InferTypeOpAdaptor]> {
   let summary = "mean and inverse deviation of each channel";
   let description = [{
@@ -89,7 +89,7 @@ def Gc_NormalizeGradOp : Gc_PureOp<"normalize_grad", [
 }
 
 def Gc_BatchNormGradParamsOp : Gc_PureOp<"batch_norm_grad_params", [
-    Gc_Cost<"Rows", 1>, Gc_Samples<"Last">, Gc_SameInInference,
+    Gc_OwnPrecision, Gc_Cost<"Rows", 1>, Gc_Samples<"Last">, Gc_SameInInference,
     InferTypeOpAdaptor, Gc_ChannelSum]> {
   let summary = "gradients of batch norm's weight and bias";
   let description = [{
@@ -151,7 +151,7 @@ def Gc_RunningStatsOp : Gc_Op<"running_stats", [
 }
 
 def Gc_LayerNormOp : Gc_PureOp<"layer_norm", [
-    Gc_Cost<"Rows", 1>, Gc_Samples<"AllButLast">, Gc_SameInInference,
+    Gc_OwnSingles, Gc_Cost<"Rows", 1>, Gc_Samples<"AllButLast">, Gc_SameInInference,
     InferTypeOpAdaptor, Gc_Differentiable]> {
   let summary = "normalizes each row (last dimension)";
   let description = [{
@@ -168,7 +168,7 @@ def Gc_LayerNormOp : Gc_PureOp<"layer_norm", [
 }
 
 def Gc_LayerNormGradOp : Gc_PureOp<"layer_norm_grad", [
-    Gc_Cost<"Rows", 1>, Gc_Samples<"Nowhere">, Gc_SameInInference,
+    Gc_OwnSingles, Gc_Cost<"Rows", 1>, Gc_Samples<"Nowhere">, Gc_SameInInference,
     InferTypeOpAdaptor]> {
   let summary = "gradients of layer norm's input, weight and bias";
   let description = [{
@@ -188,7 +188,7 @@ def Gc_LayerNormGradOp : Gc_PureOp<"layer_norm_grad", [
 }
 
 def Gc_GroupNormOp : Gc_PureOp<"group_norm", [
-    Gc_Cost<"Rows", 1>, Gc_Samples<"First">, Gc_SameInInference,
+    Gc_OwnSingles, Gc_Cost<"Rows", 1>, Gc_Samples<"First">, Gc_SameInInference,
     InferTypeOpAdaptor, Gc_Differentiable]> {
   let summary = "normalizes groups of channels of each sample";
   let description = [{
@@ -206,7 +206,7 @@ def Gc_GroupNormOp : Gc_PureOp<"group_norm", [
 }
 
 def Gc_GroupNormGradOp : Gc_PureOp<"group_norm_grad", [
-    Gc_Cost<"Rows", 1>, Gc_Samples<"Nowhere">, Gc_SameInInference,
+    Gc_OwnSingles, Gc_Cost<"Rows", 1>, Gc_Samples<"Nowhere">, Gc_SameInInference,
     InferTypeOpAdaptor]> {
   let summary = "gradients of group norm's input, weight and bias";
   let description = [{

@@ -80,7 +80,7 @@ def Gc_AvgPoolGradOp : Gc_PureOp<"avg_pool_grad", [
 }
 
 def Gc_GlobalAvgPoolOp : Gc_PureOp<"global_avg_pool", [
-    Gc_Cost<"Rows", 1>, Gc_Samples<"First">, Gc_SameInInference,
+    Gc_OwnPrecision, Gc_OwnSingles, Gc_Cost<"Rows", 1>, Gc_Samples<"First">, Gc_SameInInference,
     InferTypeOpAdaptor, Gc_Differentiable]> {
   let summary = "mean over the middle dimensions";
   let description = [{
@@ -91,11 +91,11 @@ def Gc_GlobalAvgPoolOp : Gc_PureOp<"global_avg_pool", [
     ```
   }];
   let arguments = (ins Gc_Value:$input);
-  let results = (outs Gc_Matrix:$output);
+  let results = (outs Gc_SampleSum:$output);
 }
 
 def Gc_GlobalAvgPoolGradOp : Gc_PureOp<"global_avg_pool_grad", [
-    Gc_Cost<"Rows", 1>, Gc_Samples<"First">, Gc_SameInInference]> {
+    Gc_OwnPrecision, Gc_OwnSingles, Gc_Cost<"Rows", 1>, Gc_Samples<"First">, Gc_SameInInference]> {
   let summary = "spreads a gradient evenly over the middle dimensions";
   let description = [{
     ```mlir

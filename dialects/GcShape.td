@@ -131,10 +131,11 @@ def Gc_PutRowsOp : Gc_PureOp<"put_rows", [
 }
 
 class Gc_Reduce<string mnemonic, list<Trait> traits = []>
-    : Gc_PureOp<mnemonic, !listconcat([Gc_Cost<"Rows", 1>, Gc_OwnSamples, Gc_SameInInference,
-                                       InferTypeOpAdaptor, Gc_Differentiable], traits)> {
+    : Gc_PureOp<mnemonic, !listconcat([Gc_OwnPrecision, Gc_OwnSingles, Gc_Cost<"Rows", 1>,
+                                       Gc_OwnSamples, Gc_SameInInference, InferTypeOpAdaptor,
+                                       Gc_Differentiable], traits)> {
   let arguments = (ins Gc_Value:$input, DenseI64ArrayAttr:$dimensions);
-  let results = (outs Gc_Value:$output);
+  let results = (outs Gc_Sum:$output);
   let hasVerifier = 1;
 }
 def Gc_ReduceSumOp : Gc_Reduce<"reduce_sum", [Gc_ChannelSum]> {
@@ -164,14 +165,14 @@ def Gc_ReduceMaxOp : Gc_Reduce<"reduce_max"> {
   }];
 }
 def Gc_ReduceMaxGradOp : Gc_PureOp<"reduce_max_grad", [
-    Gc_Cost<"Rows", 1>, Gc_OwnSamples, Gc_SameInInference]> {
+    Gc_OwnPrecision, Gc_OwnSingles, Gc_Cost<"Rows", 1>, Gc_OwnSamples, Gc_SameInInference]> {
   let summary = "shares a gradient among the elements that equal the largest";
   let description = [{
     ```mlir
     %dx = gc.reduce_max_grad %x, %y, %dy {dimensions = array<i64: 1>} : (tensor<8x4xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<8x4xf32>
     ```
   }];
-  let arguments = (ins Gc_Value:$input, Gc_Value:$output, Gc_Value:$gradient,
+  let arguments = (ins Gc_Value:$input, Gc_Sum:$output, Gc_Sum:$gradient,
       DenseI64ArrayAttr:$dimensions);
   let results = (outs Gc_Value:$input_gradient);
   let hasVerifier = 1;

@@ -4,7 +4,7 @@
 include "dialects/GcBase.td"
 
 def Gc_GradientSeedOp : Gc_PureOp<"gradient_seed", [
-    Gc_Cost<"Rows", 1>, Gc_Samples<"Nowhere">, Gc_TrainingOnly]> {
+    Gc_OwnPrecision, Gc_Cost<"Rows", 1>, Gc_Samples<"Nowhere">, Gc_TrainingOnly]> {
   let summary = "the gradient of the loss with respect to itself";
   let description = [{
     One, or 1 / K where K micro-batches make a step.
@@ -34,7 +34,7 @@ def Gc_GradientOp : Gc_StepOp<"gradient", [Gc_Cost<"Rows", 1>, MemoryEffects<[Me
     gc.gradient @"fc.weight", %dw : tensor<10x32xf32>
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$parameter, Gc_Value:$gradient);
+  let arguments = (ins FlatSymbolRefAttr:$parameter, Gc_Master:$gradient);
   let assemblyFormat = "$parameter `,` $gradient attr-dict `:` type($gradient)";
 }
 
@@ -45,7 +45,7 @@ def Gc_AccumulateOp : Gc_UpdateOp<"accumulate"> {
     gc.accumulate @"fc.weight.gradient", %dw : tensor<10x32xf32>
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$accumulator, Gc_Value:$gradient);
+  let arguments = (ins FlatSymbolRefAttr:$accumulator, Gc_Master:$gradient);
   let assemblyFormat = "$accumulator `,` $gradient attr-dict `:` type($gradient)";
 }
 
@@ -90,7 +90,7 @@ def Gc_ClearOp : Gc_StepOp<"clear", [
     gc.clear @"fc.weight.gradient" : tensor<10x32xf32>
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$variable, TypeAttrOf<Gc_Value>:$type);
+  let arguments = (ins FlatSymbolRefAttr:$variable, TypeAttrOf<Gc_Master>:$type);
   let assemblyFormat = "$variable attr-dict `:` $type";
 }
 
@@ -102,7 +102,7 @@ class Gc_OptimizerOp<string mnemonic, dag states, dag numbers, list<Trait> trait
         MemoryEffects<[MemRead, MemWrite]>, DeclareOpInterfaceMethods<UpdateOpInterface>,
         OptimizerOpInterface], traits)> {
   let arguments = !con((ins FlatSymbolRefAttr:$parameter), states,
-      (ins OptionalAttr<FlatSymbolRefAttr>:$average, Gc_Value:$gradient,
+      (ins OptionalAttr<FlatSymbolRefAttr>:$average, Gc_Master:$gradient,
           Gc_Coefficients:$coefficients), numbers,
       (ins DefaultValuedAttr<Gc_NotNegative, "0.0f">:$weight_decay,
           DefaultValuedAttr<Gc_NotNegative, "1.0f">:$lr_scale,
@@ -212,7 +212,7 @@ def Gc_LionOp : Gc_OptimizerOp<"lion", (ins FlatSymbolRefAttr:$first_moment),
 }
 
 def Gc_LambRatioOp : Gc_PureOp<"lamb_ratio", [
-    Gc_Cost<"Stream", 12>, Gc_Samples<"Nowhere">, Gc_TrainingOnly, InferTypeOpAdaptor]> {
+    Gc_OwnPrecision, Gc_Cost<"Stream", 12>, Gc_Samples<"Nowhere">, Gc_TrainingOnly, InferTypeOpAdaptor]> {
   let summary = "the trust ratio of a parameter: by what LAMB scales its step";
   let description = [{
     One number, |p| / |u|, of the norms over all elements of the parameter p and of the direction u that
@@ -224,8 +224,8 @@ def Gc_LambRatioOp : Gc_PureOp<"lamb_ratio", [
     %r = gc.lamb_ratio %dw, %c, %p, %m, %v {beta1 = 0.9 : f32, beta2 = 0.999 : f32, epsilon = 1.0e-6 : f32, weight_decay = 0.01 : f32} : (tensor<10x32xf32>, tensor<4xf32>, tensor<10x32xf32>, tensor<10x32xf32>, tensor<10x32xf32>) -> tensor<1xf32>
     ```
   }];
-  let arguments = (ins Gc_Value:$gradient, Gc_Coefficients:$coefficients, Gc_Value:$parameter,
-      Gc_Value:$first_moment, Gc_Value:$second_moment, Gc_Decay:$beta1, Gc_Decay:$beta2,
+  let arguments = (ins Gc_Master:$gradient, Gc_Coefficients:$coefficients, Gc_Master:$parameter,
+      Gc_Master:$first_moment, Gc_Master:$second_moment, Gc_Decay:$beta1, Gc_Decay:$beta2,
       Gc_NotNegative:$epsilon, DefaultValuedAttr<Gc_NotNegative, "0.0f">:$weight_decay,
       OptionalAttr<Gc_NotNegative>:$clip_value);
   let results = (outs Gc_Coefficients:$ratio);
@@ -337,7 +337,7 @@ def Gc_AdafactorOp : Gc_OptimizerOp<"adafactor", (ins),
 }
 
 def Gc_SquareSumOp : Gc_PureOp<"square_sum", [
-    Gc_Cost<"Stream", 2>, Gc_Samples<"Nowhere">, Gc_TrainingOnly, InferTypeOpAdaptor]> {
+    Gc_OwnPrecision, Gc_Cost<"Stream", 2>, Gc_Samples<"Nowhere">, Gc_TrainingOnly, InferTypeOpAdaptor]> {
   let summary = "the sum of the squares of all elements, beside those of other tensors";
   let description = [{
     Two numbers whose sum it is, so that nothing of the norm of many tensors is lost to rounding: the
@@ -349,7 +349,7 @@ def Gc_SquareSumOp : Gc_PureOp<"square_sum", [
     %t = gc.square_sum %dw2, %s : (tensor<32xf32>, tensor<2xf32>) -> tensor<2xf32>
     ```
   }];
-  let arguments = (ins Gc_Value:$input, Optional<Gc_Coefficients>:$before);
+  let arguments = (ins Gc_Master:$input, Optional<Gc_Coefficients>:$before);
   let results = (outs Gc_Coefficients:$sum);
   let hasVerifier = 1;
 }
@@ -364,7 +364,7 @@ def Gc_CoefficientsKind : I32EnumAttr<"CoefficientsMode", "which update takes th
 def Gc_CoefficientsMode : EnumAttr<Gc_Dialect, Gc_CoefficientsKind, "coefficients">;
 
 def Gc_CoefficientsOp : Gc_PureOp<"optimizer_coefficients", [
-    Gc_Cost<"Rows", 1>, Gc_Samples<"Nowhere">, Gc_TrainingOnly,
+    Gc_OwnPrecision, Gc_Cost<"Rows", 1>, Gc_Samples<"Nowhere">, Gc_TrainingOnly,
     InferTypeOpAdaptor]> {
   let summary = "what the updates of a step need besides gradients";
   let description = [{
@@ -412,7 +412,7 @@ def Gc_AdvanceOp : Gc_StepOp<"advance", [Gc_Cost<"Rows", 1>,
 }
 
 class Gc_Collective<string mnemonic, string what>
-    : Gc_PureOp<mnemonic, [Gc_Cost<"Rows", 1>, Gc_Samples<"Nowhere">, Gc_SameInInference]> {
+    : Gc_PureOp<mnemonic, [Gc_OwnPrecision, Gc_Cost<"Rows", 1>, Gc_Samples<"Nowhere">, Gc_SameInInference]> {
   let summary = what;
   let description = what # [{ among the ranks of a run. Part of the dialect for distributed plans; no
     target lowers it yet, and compiling it is an error.
@@ -432,7 +432,7 @@ def Gc_AllGatherOp : Gc_Collective<"all_gather", "joins the ranks' parts along t
 def Gc_ReduceScatterOp : Gc_Collective<"reduce_scatter",
     "sums a tensor and leaves each rank its part of the first axis">;
 
-def Gc_FusedOp : Gc_PureOp<"fused", [Gc_OwnCost, Gc_Samples<"Nowhere">, Gc_SameInInference,
+def Gc_FusedOp : Gc_PureOp<"fused", [Gc_OwnPrecision, Gc_OwnCost, Gc_Samples<"Nowhere">, Gc_SameInInference,
     IsolatedFromAbove, SingleBlock,
     DeclareOpInterfaceMethods<InPlaceOpInterface, ["canWriteOver"]>,
     SingleBlockImplicitTerminator<"::gc::YieldOp">]> {

@@ -52,7 +52,7 @@ def Gc_ParameterOp : Op<Gc_Dialect, "parameter", [Gc_KnownAttributes, Symbol]> {
          file_permutation = array<i64: 0, 2, 3, 1>}
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Gc_Value>:$type, Gc_InitAttr:$init,
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Gc_Master>:$type, Gc_InitAttr:$init,
       OptionalAttr<DenseI64ArrayAttr>:$file_shape, OptionalAttr<DenseI64ArrayAttr>:$file_split,
       OptionalAttr<DenseI64ArrayAttr>:$file_permutation);
   let assemblyFormat = "$sym_name `:` $type `=` $init attr-dict";

@@ -43,6 +43,14 @@ enum class Mixing {
   Mixed, // anything else
 };
 
+/// How an op takes part in mixed precision. Whatever it reads and writes, it computes in f32.
+enum class PrecisionRule {
+  Alike,   // what it reads and writes is of one type, but for what stays f32
+  Apart,   // every operand and result has a type of its own
+  Product, // as Apart; its factors have one type, and the sum of their products is rounded once
+  Single,  // f32 alone
+};
+
 /// How the numbers that an op gives for several batches become one: by their mean, or by their sum.
 enum class BatchReduction { Mean, Sum };
 
@@ -61,6 +69,8 @@ int64_t byteSize(mlir::Type type);
 int64_t elementCount(mlir::Type type);
 
 namespace detail {
+/// Whether a tensor has one dimension or none.
+bool isSmall(mlir::Value value);
 double defaultBytesMoved(mlir::Operation *op);
 /// A fusible op may write a full result over a full operand of the same type; other ops that take
 /// this default promise to read each row (or element) before they write it.

@@ -45,6 +45,10 @@ bool isList(Attribute value) {
   auto text = dyn_cast<StringAttr>(value);
   return text && llvm::is_contained({"micro_batch", "step", "evaluate"}, text.getValue());
 }
+bool isPrecision(Attribute value) {
+  auto text = dyn_cast<StringAttr>(value);
+  return text && llvm::is_contained({"f32", "bf16"}, text.getValue());
+}
 bool isSeconds(Attribute value) {
   auto number = dyn_cast<FloatAttr>(value);
   return number && isNumber(number, [](double seconds) { return seconds >= 0; });
@@ -66,6 +70,7 @@ constexpr Known kKnown[] = {
     {"gc.classes", Module, isCount, "a 64-bit integer from 1 on"},
     {"gc.frozen", Parameter, isUnit, "no value"},
     {"gc.input", Argument, isName, "a name without control characters"},
+    {"gc.precision", Step, isPrecision, "\"f32\" or \"bf16\""},
     {"gc.output", Result, isName, "a name without control characters"},
     // What passes say.
     {"gc.list", Function, isList, "\"micro_batch\", \"step\" or \"evaluate\""},

@@ -73,16 +73,17 @@ private:
     bool finished = false;
   };
 
-  // Whether a value that changes with a parameter has a gradient: integers do not, f32 does.
+  // Whether a value that changes with a parameter has a gradient: integers do not, floats do.
   // Another type is an error, as its gradient would be lost.
   static FailureOr<bool> carriesGradient(OpResult value) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
     if (type && type.getElementType().isInteger())
       return false;
-    if (type && type.getElementType().isF32())
+    if (type && isa<Float32Type, BFloat16Type>(type.getElementType()))
       return true;
     return value.getOwner()->emitOpError("has a result of type ")
-           << value.getType() << " that depends on a parameter, but gradients are tensors of f32";
+           << value.getType()
+           << " that depends on a parameter, but gradients are tensors of f32 or bf16";
   }
 
   // Whether the op is on a path from a parameter to the loss.
@@ -153,6 +154,10 @@ private:
     if (failed(checkContract(op, differentiable.getSavedValues(), resultGradients, operandGradients,
                              last->getNextNode(), terminator)))
       return failure();
+    // What was said of the precision of an op is said of its adjoint.
+    if (Attribute precision = op->getAttr("gc.precision"))
+      for (Operation *made = last->getNextNode(); made != terminator; made = made->getNextNode())
+        made->setAttr("gc.precision", precision);
     for (auto [operand, gradient] : llvm::zip_equal(op->getOperands(), operandGradients))
       if (gradient && varying.contains(operand))
         accumulate(op->getLoc(), operand, gradient);

@@ -27,7 +27,7 @@ bool NamePatterns::match(llvm::StringRef name) const {
   return llvm::any_of(patterns, [&](const Pattern &pattern) { return pattern.glob.match(name); });
 }
 
-std::string NamePatterns::fault(llvm::ArrayRef<std::string> names) const {
+std::string NamePatterns::fault(llvm::ArrayRef<std::string> names, llvm::StringRef what) const {
   for (const Pattern &pattern : patterns) {
     llvm::StringRef text = *pattern.text;
     if (llvm::any_of(names, [&](llvm::StringRef name) { return pattern.glob.match(name); }))
@@ -39,7 +39,7 @@ std::string NamePatterns::fault(llvm::ArrayRef<std::string> names) const {
         least = distance;
         nearest = name.str();
       }
-    std::string fault = "'" + *pattern.text + "' matches no parameter of the model";
+    std::string fault = "'" + *pattern.text + "' matches no " + what.str() + " of the model";
     return nearest.empty() ? fault : fault + "; the nearest name is '" + nearest + "'";
   }
   return {};

@@ -23,7 +23,8 @@ public:
 
   /// Why these patterns do not fit the model: one of them matches none of its names, and the
   /// nearest is told; empty where each matches some.
-  std::string fault(llvm::ArrayRef<std::string> names) const;
+  /// `what` the names are of.
+  std::string fault(llvm::ArrayRef<std::string> names, llvm::StringRef what = "parameter") const;
 
 private:
   struct Pattern {

@@ -316,6 +316,35 @@ def MixLabelsPass : Pass<"gc-mix-labels", "::mlir::ModuleOp"> {
   let dependentDialects = ["::gc::GcDialect", "::mlir::func::FuncDialect"];
 }
 
+def MixedPrecisionPass : Pass<"gc-mixed-precision", "::mlir::ModuleOp"> {
+  let summary = "computes products in half precision, and saves what is between ops in it";
+  let description = [{
+    Values between ops become halves: products multiply them and add up in f32; all other ops compute in
+    f32 what they read and round once what they write. Parameters, their gradients, optimizer
+    state, statistics, losses and what has one dimension stay f32. Which ops take what, they say
+    themselves (`PrecisionOpInterface`; a table is in docs/precision.md).
+
+    ```mlir
+    %y = gc.linear %x, %w : (tensor<8x32xf32>, tensor<10x32xf32>) -> tensor<8x10xf32>
+    // becomes, with type=bf16
+    %v = gc.cast %w : (tensor<10x32xf32>) -> tensor<10x32xbf16>
+    %y = gc.linear %x, %v : (tensor<8x32xbf16>, tensor<10x32xbf16>) -> tensor<8x10xbf16>
+    ```
+
+    An op with the attribute `gc.precision = "f32"`, and the layers that a pattern of `of` matches, stay in
+    f32, forward and backward.
+
+    Requires: `--gc-autodiff`, before `--gc-expand`. Guarantees: variables, inputs and outputs keep their types;
+    no op reads f32 that was narrowed for it alone.
+  }];
+  let options = [
+    Option<"type", "type", "std::string", "\"f32\"", "f32, which changes nothing, or bf16">,
+    Option<"of", "of", "std::string", "\"\"",
+           "PATTERN=TYPE, separated by commas: layers with another type, the last that fits">
+  ];
+  let dependentDialects = ["::gc::GcDialect", "::mlir::func::FuncDialect"];
+}
+
 def ExpandPass : Pass<"gc-expand", "::mlir::ModuleOp"> {
   let summary = "splits compound ops into those that have kernels";
   let description = [{

@@ -4,6 +4,7 @@
 #include "compiler/target/Products.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "passes/analysis/Liveness.h"
+#include "runtime/hal/cpu/library/HalfRates.h"
 #include "runtime/hal/cpu/library/Library.h"
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -18,11 +19,15 @@ namespace gc::cpu {
 
 namespace {
 /// Attention runs on a few samples at a time, so that their scores stay in the cache and need
-/// little memory. The parts of its workspace: scores, their gradient (backward only), and what the
-/// products need, which run one after the other and share it.
+/// little memory. The parts of its workspace: scores, their gradient (backward only), what the
+/// products need, which run one after the other and share it, and, where operands are of half
+/// precision, f32 of what products read and write.
 struct AttentionWorkspace {
   int64_t scores = 0, scoreGradient = 0, products = 0;
-  int64_t total() const { return scores + scoreGradient + products; }
+  int64_t wideQkv = 0, wideOutput = 0, wideGradient = 0; // of the output, the gradient of qkv
+  int64_t total() const {
+    return scores + scoreGradient + products + wideQkv + wideOutput + wideGradient;
+  }
 };
 } // namespace
 
@@ -31,6 +36,15 @@ struct WorkspaceAnswer {
   int64_t bytes = 0;
   std::string error;
 };
+
+/// Says how halves are multiplied: by what is faster on this CPU.
+template <typename Spec> static std::optional<Spec> chosen(std::optional<Spec> spec) {
+  if (spec && spec->type == plan::DType_BF16)
+    spec->native = runtime::cpu::halfRates().areFaster();
+  return spec;
+}
+static auto convolutionOf(Operation *op) { return chosen(convolutionSpec(op)); }
+static auto productOf(Operation *op) { return chosen(matMulSpec(op)); }
 
 // For the spec of a convolution or product.
 static WorkspaceAnswer workspaceOf(const auto &spec, int threads) {
@@ -84,11 +98,19 @@ static SmallVector<AttentionShape> attentionChunks(Operation *op) {
   return chunks;
 }
 
+static bool isHalf(Value tensor) { return !getElementTypeOrSelf(tensor).isF32(); }
+
 static FailureOr<AttentionWorkspace> attentionWorkspace(Operation *op, int threads) {
   SmallVector<AttentionShape> chunks = attentionChunks(op);
   AttentionWorkspace parts;
   parts.scores = alignedBytes(chunks.front().scoreBytes());
   parts.scoreGradient = isa<AttentionOp>(op) ? 0 : parts.scores;
+  if (isHalf(op->getOperand(0))) {
+    int64_t rowBytes = chunks.front().batch * chunks.front().sequence * chunks.front().width() * 4;
+    parts.wideQkv = alignedBytes(3 * rowBytes);
+    parts.wideOutput = alignedBytes(rowBytes);
+    parts.wideGradient = isa<AttentionOp>(op) ? 0 : parts.wideQkv;
+  }
   for (const AttentionShape &chunk : {chunks.front(), chunks.back()})
     for (const plan::MatMulT &product : attentionProducts(op, chunk)) {
       FailureOr<int64_t> bytes = answer(op, workspaceOf(*product.spec, threads));
@@ -102,9 +124,9 @@ static FailureOr<AttentionWorkspace> attentionWorkspace(Operation *op, int threa
 FailureOr<int64_t> CpuTarget::workspaceBytes(Operation *op, bool) {
   if (isNothing(op))
     return 0;
-  if (auto convolution = convolutionSpec(op))
+  if (auto convolution = convolutionOf(op))
     return answer(op, workspaceOf(*convolution, threads));
-  if (auto product = matMulSpec(op))
+  if (auto product = productOf(op))
     return answer(op, workspaceOf(*product, threads));
   if (isa<AttentionOp, AttentionGradOp>(op)) {
     FailureOr<AttentionWorkspace> parts = attentionWorkspace(op, threads);
@@ -120,9 +142,9 @@ FailureOr<int64_t> CpuTarget::workspaceBytes(Operation *op, bool) {
 // The workspace that the library needs for the op; nothing where no library runs it.
 static std::optional<int64_t> libraryWorkspace(Operation *op, int threads) {
   WorkspaceAnswer answer{0, "no library runs it"};
-  if (auto convolution = convolutionSpec(op))
+  if (auto convolution = convolutionOf(op))
     answer = workspaceOf(*convolution, threads);
-  else if (auto product = matMulSpec(op))
+  else if (auto product = productOf(op))
     answer = workspaceOf(*product, threads);
   return answer.error.empty() ? std::optional(answer.bytes) : std::nullopt;
 }
@@ -165,20 +187,24 @@ void CpuTarget::lowerAttention(Operation *op, const OpBuffers &buffers, PartOf p
     };
     auto operand = [&](unsigned i) { return rowsOf(op->getOperand(i), buffers.operands[i]); };
     auto result = [&](unsigned i) { return rowsOf(op->getResult(i), buffers.results[i]); };
+    int64_t used = 0; // of the workspace
+    auto take = [&](int64_t room, int64_t bytes) {
+      used += room;
+      return partOf(workspace, used - room, bytes);
+    };
     unsigned roles[6] = {};
     roles[Qkv] = operand(0);
     roles[Output] = forward ? result(0) : operand(1);
     unsigned logsumexp = forward ? result(1) : operand(2);
-    roles[Scores] = partOf(workspace, 0, s.scoreBytes());
+    roles[Scores] = take(sizes.scores, s.scoreBytes());
     if (!forward) {
-      roles[ScoreGradient] = partOf(workspace, sizes.scores, s.scoreBytes());
+      roles[ScoreGradient] = take(sizes.scoreGradient, s.scoreBytes());
       roles[OutputGradient] = operand(3);
       roles[QkvGradient] = result(0);
     }
     int products = -1;
     if (sizes.products)
-      products =
-          static_cast<int>(partOf(workspace, sizes.scores + sizes.scoreGradient, sizes.products));
+      products = static_cast<int>(take(sizes.products, sizes.products));
     auto multiply = [&](plan::MatMulT product) {
       for (plan::View *view : {product.a.get(), product.b.get(), product.c.get()})
         *view = plan::View(roles[view->buffer()], view->offset());
@@ -191,22 +217,48 @@ void CpuTarget::lowerAttention(Operation *op, const OpBuffers &buffers, PartOf p
         buffers.push_back(arguments[argument]);
       writer.add(dispatchCommand(dispatch, std::move(buffers)));
     };
+    // Halves are widened once, and what is written rounded once.
+    Type half = getElementTypeOrSelf(op->getOperand(0));
+    Type single = Float32Type::get(op->getContext());
+    bool isWidened = isHalf(op->getOperand(0));
+    int64_t width = rows * s.width();
+    auto wide = [&](AttentionBuffer role, int64_t room, int64_t elements) {
+      unsigned given = roles[role];
+      if (isWidened)
+        roles[role] = take(room, elements * 4);
+      return given;
+    };
+    auto widen = [&](AttentionBuffer role, int64_t room, int64_t elements) {
+      unsigned given = wide(role, room, elements);
+      if (isWidened)
+        launch(emitter.emitCast(elements, half, single), {given, roles[role]});
+    };
+    auto narrow = [&](AttentionBuffer role, unsigned given, int64_t elements) {
+      if (isWidened)
+        launch(emitter.emitCast(elements, single, half), {roles[role], given});
+    };
+    widen(Qkv, sizes.wideQkv, 3 * width);
     multiply(attentionScores(s));
     if (forward) {
       launch(emitter.emitAttentionSoftmax(s.batch, s.heads, s.sequence),
              {roles[Scores], logsumexp});
+      unsigned output = wide(Output, sizes.wideOutput, width);
       multiply(attentionOutput(s));
+      narrow(Output, output, width);
       continue;
     }
+    unsigned outputGradient = roles[OutputGradient];
+    widen(OutputGradient, sizes.wideOutput, width);
+    unsigned qkvGradient = wide(QkvGradient, sizes.wideGradient, 3 * width);
     launch(emitter.emitAttentionProbabilities(s.batch, s.heads, s.sequence),
            {roles[Scores], logsumexp});
     multiply(attentionValueGradient(s));
     multiply(attentionScoreGradient(s));
-    launch(emitter.emitAttentionScoreGradient(s.batch, s.heads, s.sequence, s.headSize,
-                                              getElementTypeOrSelf(op->getOperand(0))),
-           {roles[Scores], roles[ScoreGradient], roles[Output], roles[OutputGradient]});
+    launch(emitter.emitAttentionScoreGradient(s.batch, s.heads, s.sequence, s.headSize, half),
+           {roles[Scores], roles[ScoreGradient], roles[Output], outputGradient});
     multiply(attentionQueryGradient(s));
     multiply(attentionKeyGradient(s));
+    narrow(QkvGradient, qkvGradient, 3 * width);
   }
 }
 
@@ -215,9 +267,11 @@ LogicalResult CpuTarget::lower(Operation *op, bool, const OpBuffers &buffers, Pa
   if (isNothing(op))
     return success();
   CommandWriter writer(op, buffers, commands);
-  if (auto convolution = convolutionSpec(op)) {
+  if (auto convolution = convolutionOf(op)) {
+    multipliesHalves |= convolution->type != plan::DType_F32;
     writer.add(bind(std::move(*convolution), op, buffers));
-  } else if (auto product = matMulSpec(op)) {
+  } else if (auto product = productOf(op)) {
+    multipliesHalves |= product->type != plan::DType_F32;
     writer.add(bind(std::move(*product), op, buffers));
   } else if (isa<AttentionOp, AttentionGradOp>(op)) {
     lowerAttention(op, buffers, partOf, writer);
@@ -243,6 +297,15 @@ LogicalResult CpuTarget::finish(plan::PlanT &plan, const std::string &dumpDirect
   plan.kernels->object = std::move(library->object);
   plan.kernels->symbols = std::move(library->symbols);
   report["kernels"] = plan.kernels->symbols.size();
+  if (multipliesHalves) {
+    const runtime::cpu::HalfRates &rates = runtime::cpu::halfRates();
+    report["precision"] = {{"f32_flops_per_second", rates.f32},
+                           {"bf16_flops_per_second", rates.bf16},
+                           {"multiplies", rates.areFaster() ? "bf16" : "f32"},
+                           {"why", rates.areFaster() ? "this CPU multiplies bf16 faster"
+                                   : rates.bf16 > 0  ? "this CPU multiplies f32 as fast"
+                                                     : "this CPU has no products of bf16"}};
+  }
   plan.target = std::make_unique<plan::TargetT>();
   plan.target->device = "cpu";
   plan.target->cpu = library->cpu;

@@ -39,6 +39,7 @@ private:
   int threads;
   CpuRates rates;
   LoopEmitter emitter;
+  bool multipliesHalves = false; // a command of the plan
 };
 
 } // namespace gc::cpu

@@ -5,6 +5,7 @@
 #include "compiler/cuda/StoreKernels.h"
 #include "compiler/target/CommandWriter.h"
 #include "compiler/target/Products.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "passes/analysis/Liveness.h"
 #include "runtime/plan/CudnnProfile.h"
 #include <nlohmann/json.hpp>
@@ -109,7 +110,17 @@ const CudaTarget::Choice &CudaTarget::choiceFor(Operation *op, bool lean) {
 // Workspaces
 //===----------------------------------------------------------------------===//
 
+// Kernels and library graphs for GPUs compute f32 alone for now; nothing may run as if it were f32.
+static bool hasHalves(Operation *op) {
+  auto isHalf = [](Type type) { return getElementTypeOrSelf(type).isBF16(); };
+  return llvm::any_of(op->getOperandTypes(), isHalf) || llvm::any_of(op->getResultTypes(), isHalf);
+}
+
 FailureOr<int64_t> CudaTarget::workspaceBytes(Operation *op, bool lean) {
+  if (hasHalves(op))
+    return op->emitOpError(
+        "cannot run on CUDA: it computes in bf16, and f32 alone is computed there "
+        "yet");
   if (isNothing(op))
     return 0;
   const LibraryOp *call = chosen(op, lean);

@@ -203,10 +203,17 @@ Expr KernelBuilder::asComputed(Expr element) {
     return element;
   return wrap(arith::ExtFOp::create(builder, location, type, Value(element)));
 }
+bool KernelBuilder::holdsComputed(Value memref) {
+  return computeType(elementOf(memref)) == elementOf(memref);
+}
 Expr KernelBuilder::asStored(Expr value, Value memref) {
   Type type = withElement(value.type(), elementOf(memref));
   if (type == value.type())
     return value;
+  // What was loaded or rounded to this type needs no rounding again.
+  if (auto widened = Value(value).getDefiningOp<arith::ExtFOp>())
+    if (widened.getIn().getType() == type)
+      return wrap(widened.getIn());
   return wrap(arith::TruncFOp::create(builder, location, type, Value(value)));
 }
 

@@ -123,6 +123,8 @@ public:
   mlir::Value stackArray(llvm::ArrayRef<int64_t> shape, mlir::Type element);
   /// A loaded element, or a vector of them, in its compute type.
   Expr asComputed(Expr element);
+  /// Whether a buffer holds what is computed without rounding it.
+  bool holdsComputed(mlir::Value memref);
   /// `value`, or a vector, as the buffer `memref` holds it.
   Expr asStored(Expr value, mlir::Value memref);
   mlir::Type accumulatorType() { return kernels::accumulatorType(builder.getContext()); }

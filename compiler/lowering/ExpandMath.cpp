@@ -200,6 +200,47 @@ Value expandRsqrt(Arithmetic &a, OpBuilder &builder, math::RsqrtOp op) {
   return a.div(a.constant(1.0), root);
 }
 
+Type withElement(Type type, Type element) {
+  auto vector = dyn_cast<VectorType>(type);
+  return vector ? Type(vector.clone(element)) : element;
+}
+
+bool isBf16(Value value) { return getElementTypeOrSelf(value.getType()).isBF16(); }
+
+/// bf16 is the upper half of an f32.
+void expandWidening(arith::ExtFOp op) {
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  Arithmetic a(builder, loc, op.getType());
+  Type halves = withElement(op.getType(), builder.getI16Type());
+  Value bits = arith::BitcastOp::create(builder, loc, halves, op.getIn());
+  Value upper =
+      arith::ExtUIOp::create(builder, loc, withElement(op.getType(), builder.getI32Type()), bits);
+  op.replaceAllUsesWith(a.fromBits(a.shiftLeft(upper, 16)));
+  op.erase();
+}
+
+/// To the nearest, of two the even one: a carry into the exponent is right. Not the instruction
+/// that some CPUs have: it takes numbers below 2^-126 for 0, and bits must not depend on the CPU.
+void expandNarrowing(arith::TruncFOp op) {
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  Value x = op.getIn();
+  Arithmetic a(builder, loc, x.getType());
+  Value bits = a.toBits(x);
+  auto upperHalf = [&](Value of) -> Value {
+    return arith::ShRUIOp::create(builder, loc, of, a.integer(16));
+  };
+  Value isOdd = arith::AndIOp::create(builder, loc, upperHalf(bits), a.integer(1));
+  Value rounded = upperHalf(a.addI(a.addI(bits, a.integer(0x7fff)), isOdd));
+  Value quiet = arith::OrIOp::create(builder, loc, upperHalf(bits), a.integer(0x40));
+  Value isNaN = a.compare(arith::CmpFPredicate::UNO, x, x);
+  Type halves = withElement(x.getType(), builder.getI16Type());
+  Value half = arith::TruncIOp::create(builder, loc, halves, a.select(isNaN, quiet, rounded));
+  op.replaceAllUsesWith(arith::BitcastOp::create(builder, loc, op.getType(), half).getResult());
+  op.erase();
+}
+
 class ExpandMathPass : public PassWrapper<ExpandMathPass, OperationPass<>> {
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandMathPass)
@@ -218,6 +259,12 @@ public:
     for (Operation *op : functions)
       if (failed(expand(op)))
         return signalPassFailure();
+    getOperation()->walk([](Operation *op) {
+      if (auto widening = dyn_cast<arith::ExtFOp>(op); widening && isBf16(widening.getIn()))
+        expandWidening(widening);
+      else if (auto narrowing = dyn_cast<arith::TruncFOp>(op); narrowing && isBf16(narrowing))
+        expandNarrowing(narrowing);
+    });
     if (!useFMA)
       getOperation()->walk([](math::FmaOp op) {
         OpBuilder builder(op);

@@ -30,17 +30,24 @@ static plan::Activation planActivation(Activation activation) {
 
 using MaybeConvolution = std::optional<plan::ConvolutionSpecT>;
 
-// None where plans have no name for the type.
+// The types of what an op reads and writes; none where plans have no name for one.
+template <typename Spec>
+static std::optional<Spec> withTypes(std::optional<Spec> spec, Operation *op) {
+  std::optional<plan::DType> type = planType(op->getOperand(0).getType());
+  std::optional<plan::DType> result = planType(op->getResult(0).getType());
+  if (!spec || !type || !result)
+    return std::nullopt;
+  spec->type = *type;
+  spec->result = *result;
+  return spec;
+}
+
 template <typename Op>
 static MaybeConvolution convolution(plan::Direction direction, Value input, Value filter,
                                     Value output, Op op) {
   auto in = shapeOf(input), kernel = shapeOf(filter), out = shapeOf(output);
-  std::optional<plan::DType> type = planType(input.getType());
-  if (!type)
-    return std::nullopt;
   plan::ConvolutionSpecT s;
   s.direction = direction;
-  s.type = *type;
   s.batch = in[0], s.in_h = in[1], s.in_w = in[2], s.in_c = in[3];
   s.out_h = out[1], s.out_w = out[2], s.out_c = out[3];
   s.kernel_h = kernel[1], s.kernel_w = kernel[2];
@@ -48,7 +55,7 @@ static MaybeConvolution convolution(plan::Direction direction, Value input, Valu
   s.pad_h = op.getPadding()[0], s.pad_w = op.getPadding()[1];
   s.dilation_h = op.getDilation()[0], s.dilation_w = op.getDilation()[1];
   s.groups = static_cast<int64_t>(op.getGroups());
-  return s;
+  return withTypes(MaybeConvolution(s), op);
 }
 
 // What comes after the sum.
@@ -101,13 +108,9 @@ using Strides = std::vector<int64_t>;
 
 using MaybeProduct = std::optional<plan::MatMulSpecT>;
 
-// None where plans have no name for the type.
-static MaybeProduct product(std::optional<plan::DType> type, std::vector<int64_t> batch, int64_t m,
-                            int64_t n, int64_t k, Strides a, Strides b, Strides c) {
-  if (!type)
-    return std::nullopt;
+static plan::MatMulSpecT product(std::vector<int64_t> batch, int64_t m, int64_t n, int64_t k,
+                                 Strides a, Strides b, Strides c) {
   plan::MatMulSpecT s;
-  s.type = *type;
   s.batch = std::move(batch);
   s.m = m, s.n = n, s.k = k;
   s.a_strides = std::move(a), s.b_strides = std::move(b), s.c_strides = std::move(c);
@@ -115,7 +118,6 @@ static MaybeProduct product(std::optional<plan::DType> type, std::vector<int64_t
 }
 
 static MaybeProduct batchedProduct(MatmulOp op) {
-  std::optional<plan::DType> type = planType(op.getLhs().getType());
   auto lhs = shapeOf(op.getLhs()), out = shapeOf(op.getOutput());
   size_t rank = out.size();
   int64_t m = out[rank - 2], n = out[rank - 1];
@@ -124,12 +126,12 @@ static MaybeProduct batchedProduct(MatmulOp op) {
   Strides b = op.getTransposeRhs() ? Strides{1, k} : Strides{n, 1};
   Strides c{n, 1};
   if (rank == 2)
-    return product(type, {}, m, n, k, a, b, c);
+    return withTypes(MaybeProduct(product({}, m, n, k, a, b, c)), op);
   int64_t batch = elementCount(op.getOutput().getType()) / (m * n);
   a.insert(a.begin(), m * k);
   b.insert(b.begin(), k * n);
   c.insert(c.begin(), m * n);
-  return product(type, {batch}, m, n, k, a, b, c);
+  return withTypes(MaybeProduct(product({batch}, m, n, k, a, b, c)), op);
 }
 
 MaybeProduct matMulSpec(Operation *op) {
@@ -138,8 +140,7 @@ MaybeProduct matMulSpec(Operation *op) {
         int64_t n = shapeOf(linear.getWeight())[0], k = shapeOf(linear.getWeight())[1];
         int64_t m = elementCount(linear.getInput().getType()) / k;
         return withEpilogue(
-            product(planType(linear.getInput().getType()), {}, m, n, k, {k, 1}, {1, k}, {n, 1}),
-            linear);
+            withTypes(MaybeProduct(product({}, m, n, k, {k, 1}, {1, k}, {n, 1})), linear), linear);
       })
       .Case([](AccumulateProductOp product) {
         return accumulating(matMulSpec(product.getProduct()));
@@ -147,13 +148,12 @@ MaybeProduct matMulSpec(Operation *op) {
       .Case([](LinearGradInputOp linear) {
         int64_t n = shapeOf(linear.getWeight())[0], k = shapeOf(linear.getWeight())[1];
         int64_t m = elementCount(linear.getGradient().getType()) / n;
-        return product(planType(linear.getGradient().getType()), {}, m, k, n, {n, 1}, {k, 1},
-                       {k, 1});
+        return withTypes(MaybeProduct(product({}, m, k, n, {n, 1}, {k, 1}, {k, 1})), linear);
       })
       .Case([](LinearGradWeightOp linear) {
         int64_t n = shapeOf(linear.getGradient()).back(), k = shapeOf(linear.getInput()).back();
         int64_t m = elementCount(linear.getInput().getType()) / k;
-        return product(planType(linear.getInput().getType()), {}, n, k, m, {1, n}, {k, 1}, {k, 1});
+        return withTypes(MaybeProduct(product({}, n, k, m, {1, n}, {k, 1}, {k, 1})), linear);
       })
       .Case([](MatmulOp matmul) { return batchedProduct(matmul); })
       .Default([](Operation *) { return std::nullopt; });
@@ -267,12 +267,12 @@ static Strides scores(const AttentionShape &s, bool transposed = false) {
 static plan::MatMulT headProduct(const AttentionShape &s, int64_t n, int64_t k, Strides a,
                                  Strides b, Strides c, plan::View av, plan::View bv, plan::View cv,
                                  bool scaled) {
-  // Attention is f32 in the dialect, and so are its scores.
-  MaybeProduct spec = product(plan::DType_F32, {s.batch, s.heads}, s.sequence, n, k, std::move(a),
-                              std::move(b), std::move(c));
+  // Whatever the operands are: scores are f32, and a target widens what meets them.
+  plan::MatMulSpecT spec =
+      product({s.batch, s.heads}, s.sequence, n, k, std::move(a), std::move(b), std::move(c));
   if (scaled)
-    spec->scale = static_cast<float>(1 / std::sqrt(static_cast<double>(s.headSize)));
-  return command(std::move(*spec), av, bv, cv);
+    spec.scale = static_cast<float>(1 / std::sqrt(static_cast<double>(s.headSize)));
+  return command(std::move(spec), av, bv, cv);
 }
 static uint64_t keys(const AttentionShape &s) { return s.width(); }
 static uint64_t values(const AttentionShape &s) { return 2 * s.width(); }

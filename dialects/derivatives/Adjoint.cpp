@@ -27,8 +27,12 @@ Value sumOver(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> d
   for (int64_t d = 0; d < type.getRank(); ++d)
     if (!llvm::is_contained(dimensions, d))
       shape.push_back(type.getDimSize(d));
-  return ReduceSumOp::create(builder, loc, type.clone(shape), value,
-                             builder.getDenseI64ArrayAttr(dimensions));
+  return ReduceSumOp::create(builder, loc, RankedTensorType::get(shape, builder.getF32Type()),
+                             value, builder.getDenseI64ArrayAttr(dimensions));
+}
+
+Value castTo(OpBuilder &builder, Location loc, Value value, Type type) {
+  return value.getType() == type ? value : Value(CastOp::create(builder, loc, type, value));
 }
 
 Value sumRows(OpBuilder &builder, Location loc, Value value) {
@@ -39,7 +43,10 @@ Value sumRows(OpBuilder &builder, Location loc, Value value) {
 }
 
 Value reshapeTo(OpBuilder &builder, Location loc, Value value, Type type) {
-  return value.getType() == type ? value : Value(ReshapeOp::create(builder, loc, type, value));
+  Type seen = cast<RankedTensorType>(value.getType()).clone(cast<ShapedType>(type).getShape());
+  if (value.getType() != seen)
+    value = ReshapeOp::create(builder, loc, seen, value);
+  return castTo(builder, loc, value, type);
 }
 
 Value slice(OpBuilder &builder, Location loc, Value value, int64_t axis, int64_t offset,

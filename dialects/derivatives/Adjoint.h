@@ -20,7 +20,11 @@ mlir::Value scale(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value valu
 /// The sum of `value` over all dimensions but the last: the gradient of what was added to each row.
 mlir::Value sumRows(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value);
 
-/// The sum over `dimensions` (ascending), which disappear; `value` itself if there are none.
+/// `value` in another type of elements; itself where it has it.
+mlir::Value castTo(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value,
+                   mlir::Type type);
+
+/// The sum in f32 over `dimensions` (ascending), which disappear; `value` itself if there are none.
 mlir::Value sumOver(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value,
                     llvm::ArrayRef<int64_t> dimensions);
 

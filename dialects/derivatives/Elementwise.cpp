@@ -339,6 +339,16 @@ LogicalResult ScaleOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradien
 }
 SavedValues ScaleOp::getSavedValues() { return {}; }
 
+// y = x in another type:  dx = dy in the type of x
+LogicalResult CastOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
+                                   const llvm::SmallBitVector &needed,
+                                   adjoint::Gradients &gradients) {
+  if (needed[0])
+    gradients[0] = adjoint::castTo(builder, getLoc(), resultGradients[0], getInput().getType());
+  return success();
+}
+SavedValues CastOp::getSavedValues() { return {}; }
+
 // y[r, c] = x[r, c] + b[c]:  dx = dy, db[c] = sum_r dy[r, c]
 LogicalResult BiasOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
                                    const llvm::SmallBitVector &needed,

@@ -31,7 +31,7 @@ LogicalResult AttentionOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
     return emitOptionalError(loc, "the last dimension ", shape[2],
                              " must be 3 * heads * head size with ", heads, " heads");
   types.push_back(withShape(a.getQkv(), {shape[0], shape[1], shape[2] / 3}));
-  types.push_back(withShape(a.getQkv(), {shape[0], heads, shape[1]}));
+  types.push_back(sumsOf(a.getQkv(), {shape[0], heads, shape[1]}));
   return success();
 }
 
@@ -61,8 +61,7 @@ LogicalResult AttentionGradOp::verify() {
   if (failed(verifySame(*this, output, getOutput().getType(), "output")) ||
       failed(verifySame(*this, output, getGradient().getType(), "gradient")))
     return failure();
-  return verifySame(*this, withShape(getQkv(), {shape[0], heads, shape[1]}),
-                    getLogsumexp().getType(), "logsumexp");
+  return verifyShape(*this, {shape[0], heads, shape[1]}, getLogsumexp(), "logsumexp");
 }
 
 LogicalResult PatchEmbedOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor a,
@@ -78,6 +77,8 @@ LogicalResult PatchEmbedOp::inferReturnTypes(MLIRContext *, std::optional<Locati
   return success();
 }
 LogicalResult PatchEmbedOp::verify() {
+  if (failed(verifyFactors(*this, getInput(), getFilter())))
+    return failure();
   return verifyChannel(*this, getOutput(), getBias(), "bias");
 }
 double PatchEmbedOp::getFlops() {
@@ -94,11 +95,9 @@ LogicalResult ClassTokenOp::inferReturnTypes(MLIRContext *, std::optional<Locati
 }
 LogicalResult ClassTokenOp::verify() {
   auto shape = tensorType(getOutput()).getShape();
-  if (failed(verifySame(*this, withShape(getInput(), {1, 1, shape[2]}), getToken().getType(),
-                        "token")))
+  if (failed(verifyShape(*this, {1, 1, shape[2]}, getToken(), "token")))
     return failure();
-  return verifySame(*this, withShape(getInput(), {1, shape[1], shape[2]}), getPosition().getType(),
-                    "position");
+  return verifyShape(*this, {1, shape[1], shape[2]}, getPosition(), "position");
 }
 
 LogicalResult EmbeddingOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor a,

@@ -176,6 +176,20 @@ static arith::CmpFPredicate comparison(Predicate predicate) {
   }
   llvm_unreachable("all predicates are handled");
 }
+// In the type of kernels; what is stored is rounded there.
+void CastOp::emitScalar(OpBuilder &builder, Location loc, ValueRange x,
+                        SmallVectorImpl<Value> &results) {
+  Type computed = x[0].getType(), element = tensorType(getOutput()).getElementType();
+  if (auto vector = dyn_cast<VectorType>(computed))
+    element = vector.clone(element);
+  Value rounded = x[0];
+  if (element != computed) {
+    rounded = arith::TruncFOp::create(builder, loc, element, rounded);
+    rounded = arith::ExtFOp::create(builder, loc, computed, rounded);
+  }
+  results.push_back(rounded);
+}
+
 GC_SCALAR(CompareOp,
           f.select(f.compare(comparison(getPredicate()), x[0], x[1]), f.constant(1), f.constant(0)))
 

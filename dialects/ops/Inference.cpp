@@ -20,6 +20,24 @@ LogicalResult verifySame(Operation *op, Type expected, Type actual, StringRef na
   return success();
 }
 
+LogicalResult verifyShape(Operation *op, ArrayRef<int64_t> expected, Value actual, StringRef name) {
+  return verifySame(op, withShape(actual, expected), actual.getType(), name);
+}
+
+LogicalResult verifyFactors(Operation *op, Value a, Value b) {
+  Type first = tensorType(a).getElementType(), second = tensorType(b).getElementType();
+  if (first != second)
+    return op->emitOpError() << "multiplies " << first << " by " << second
+                             << "; bring both to one type with gc.cast";
+  return success();
+}
+
+bool haveSameShapes(TypeRange a, TypeRange b) {
+  return llvm::equal(a, b, [](Type one, Type other) {
+    return cast<ShapedType>(one).getShape() == cast<ShapedType>(other).getShape();
+  });
+}
+
 LogicalResult verifyPair(Operation *op, ArrayRef<int64_t> pair, StringRef name, int64_t least) {
   if (!isPair(pair, least))
     return op->emitOpError() << name << " must be two numbers of at least " << least

@@ -12,6 +12,10 @@ inline mlir::RankedTensorType tensorType(mlir::Value value) {
 inline mlir::RankedTensorType withShape(mlir::Value like, llvm::ArrayRef<int64_t> shape) {
   return mlir::RankedTensorType::get(shape, tensorType(like).getElementType());
 }
+/// The type of sums over a part of `like`: f32.
+inline mlir::RankedTensorType sumsOf(mlir::Value like, llvm::ArrayRef<int64_t> shape) {
+  return mlir::RankedTensorType::get(shape, mlir::Float32Type::get(like.getContext()));
+}
 inline int64_t lastDim(mlir::Value value) { return tensorType(value).getShape().back(); }
 
 /// Elements of a window that slide along one dimension; negative or zero if it does not fit.
@@ -33,6 +37,13 @@ mlir::LogicalResult verifyChannel(mlir::Operation *op, mlir::Value full, mlir::V
 /// Checks that two tensors have the same type.
 mlir::LogicalResult verifySame(mlir::Operation *op, mlir::Type expected, mlir::Type actual,
                                llvm::StringRef name);
+/// Checks that a tensor has a shape, whatever its elements are.
+mlir::LogicalResult verifyShape(mlir::Operation *op, llvm::ArrayRef<int64_t> expected,
+                                mlir::Value actual, llvm::StringRef name);
+/// Checks that the two factors of a product have the same elements.
+mlir::LogicalResult verifyFactors(mlir::Operation *op, mlir::Value a, mlir::Value b);
+/// Whether tensors have the same shapes, whatever their elements are.
+bool haveSameShapes(mlir::TypeRange a, mlir::TypeRange b);
 /// Checks an attribute of two positive (or, for padding, non-negative) numbers.
 mlir::LogicalResult verifyPair(mlir::Operation *op, llvm::ArrayRef<int64_t> pair,
                                llvm::StringRef name, int64_t least);

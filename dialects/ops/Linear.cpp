@@ -90,6 +90,8 @@ LogicalResult Conv2dOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
 }
 
 LogicalResult Conv2dOp::verify() {
+  if (failed(verifyFactors(*this, getInput(), getFilter())))
+    return failure();
   if (getBias() && failed(verifyChannel(*this, getOutput(), getBias(), "bias")))
     return failure();
   if (getResidual())
@@ -132,25 +134,24 @@ Mixing Conv2dOp::getMixing(BatchDimensions isBatch) {
   return Mixing::None;
 }
 
-static LogicalResult verifyConvGradient(Operation *op, Type input, Type filter, Type gradient,
+static LogicalResult verifyConvGradient(Operation *op, Value input, Value filter, Value gradient,
                                         const Sliding &sliding) {
-  auto shape = convShape(op->getLoc(), cast<ShapedType>(input).getShape(),
-                         cast<ShapedType>(filter).getShape(), sliding);
-  if (failed(shape))
+  auto shape =
+      convShape(op->getLoc(), tensorType(input).getShape(), tensorType(filter).getShape(), sliding);
+  if (failed(shape) || failed(verifyFactors(op, op->getOperand(0), op->getOperand(1))))
     return failure();
-  return verifySame(op, RankedTensorType::get(*shape, cast<ShapedType>(input).getElementType()),
-                    gradient, "gradient");
+  return verifyShape(op, *shape, gradient, "gradient");
 }
 LogicalResult Conv2dGradInputOp::verify() {
-  return verifyConvGradient(*this, getInputGradient().getType(), getFilter().getType(),
-                            getGradient().getType(), Sliding::of(*this));
+  return verifyConvGradient(*this, getInputGradient(), getFilter(), getGradient(),
+                            Sliding::of(*this));
 }
 LogicalResult Conv2dGradFilterOp::verify() {
   if (getBiasGradient() &&
       failed(verifyChannel(*this, getGradient(), getBiasGradient(), "bias gradient")))
     return failure();
-  return verifyConvGradient(*this, getInput().getType(), getFilterGradient().getType(),
-                            getGradient().getType(), Sliding::of(*this));
+  return verifyConvGradient(*this, getInput(), getFilterGradient(), getGradient(),
+                            Sliding::of(*this));
 }
 
 //===----------------------------------------------------------------------===//
@@ -176,6 +177,8 @@ LogicalResult LinearOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   return success();
 }
 LogicalResult LinearOp::verify() {
+  if (failed(verifyFactors(*this, getInput(), getWeight())))
+    return failure();
   if (getBias() && failed(verifyChannel(*this, getOutput(), getBias(), "bias")))
     return failure();
   if (getResidual())
@@ -221,7 +224,7 @@ LogicalResult LinearGradInputOp::verify() {
   if (lastDim(getGradient()) != tensorType(getWeight()).getDimSize(0))
     return emitOpError() << "the rows of " << getGradient().getType() << " do not fit the weight "
                          << getWeight().getType();
-  return success();
+  return verifyFactors(*this, getGradient(), getWeight());
 }
 double LinearGradInputOp::getFlops() {
   return 2.0 * elementCount(getGradient().getType()) * tensorType(getWeight()).getDimSize(1);
@@ -247,7 +250,7 @@ LogicalResult LinearGradWeightOp::verify() {
   if (leadingDims(getInput()) != leadingDims(getGradient()))
     return emitOpError() << "input " << getInput().getType() << " and gradient "
                          << getGradient().getType() << " must have the same rows";
-  return success();
+  return verifyFactors(*this, getInput(), getGradient());
 }
 double LinearGradWeightOp::getFlops() {
   return 2.0 * elementCount(getInput().getType()) * lastDim(getGradient());
@@ -277,6 +280,7 @@ LogicalResult MatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   types.push_back(withShape(adaptor.getLhs(), shape));
   return success();
 }
+LogicalResult MatmulOp::verify() { return verifyFactors(*this, getLhs(), getRhs()); }
 double MatmulOp::getFlops() {
   auto lhs = tensorType(getLhs()).getShape();
   int64_t k = lhs[lhs.size() - (getTransposeLhs() ? 2 : 1)];

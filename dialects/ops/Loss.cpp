@@ -23,8 +23,8 @@ Mixing AccuracyOp::getMixing(BatchDimensions isBatch) { return mixingOfLoss(isBa
 
 LogicalResult CrossEntropyOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor a,
                                                SmallVectorImpl<Type> &types) {
-  types.push_back(withShape(a.getLogits(), {}));
-  types.push_back(withShape(a.getLogits(), {tensorType(a.getLogits()).getDimSize(0)}));
+  types.push_back(sumsOf(a.getLogits(), {}));
+  types.push_back(sumsOf(a.getLogits(), {tensorType(a.getLogits()).getDimSize(0)}));
   return success();
 }
 LogicalResult CrossEntropyOp::verify() { return verifyLabels(*this, getLogits(), getLabels()); }
@@ -41,15 +41,15 @@ LogicalResult CrossEntropyGradOp::inferReturnTypes(MLIRContext *, std::optional<
   return success();
 }
 LogicalResult CrossEntropyGradOp::verify() {
-  if (failed(verifySame(*this, withShape(getLogits(), {tensorType(getLogits()).getDimSize(0)}),
-                        getLogsumexp().getType(), "logsumexp")))
+  if (failed(
+          verifyShape(*this, {tensorType(getLogits()).getDimSize(0)}, getLogsumexp(), "logsumexp")))
     return failure();
   return verifyLabels(*this, getLogits(), getLabels());
 }
 
 LogicalResult AccuracyOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor a,
                                            SmallVectorImpl<Type> &types) {
-  types.push_back(withShape(a.getLogits(), {}));
+  types.push_back(sumsOf(a.getLogits(), {}));
   return success();
 }
 LogicalResult AccuracyOp::verify() { return verifyLabels(*this, getLogits(), getLabels()); }

@@ -8,11 +8,11 @@ namespace gc {
 // A tensor without dimensions has no channels; the verifier says so.
 static RankedTensorType channelType(Value full) {
   bool scalar = tensorType(full).getRank() == 0;
-  return withShape(full, {scalar ? 1 : lastDim(full)});
+  return sumsOf(full, {scalar ? 1 : lastDim(full)});
 }
 static RankedTensorType rowType(Value full) {
   auto shape = tensorType(full).getShape();
-  return withShape(full, shape.drop_back(shape.empty() ? 0 : 1));
+  return sumsOf(full, shape.drop_back(shape.empty() ? 0 : 1));
 }
 
 template <typename Op> static LogicalResult verifyAffine(Op op) {
@@ -117,7 +117,7 @@ LogicalResult LayerNormGradOp::verify() {
 
 LogicalResult GroupNormOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor a,
                                             SmallVectorImpl<Type> &types) {
-  auto stats = withShape(
+  auto stats = sumsOf(
       a.getInput(), {tensorType(a.getInput()).getDimSize(0), static_cast<int64_t>(a.getGroups())});
   types.append({a.getInput().getType(), stats, stats});
   return success();
@@ -134,8 +134,8 @@ LogicalResult GroupNormGradOp::inferReturnTypes(MLIRContext *, std::optional<Loc
   return success();
 }
 LogicalResult GroupNormGradOp::verify() {
-  auto stats = withShape(getInput(),
-                         {tensorType(getInput()).getDimSize(0), static_cast<int64_t>(getGroups())});
+  auto stats =
+      sumsOf(getInput(), {tensorType(getInput()).getDimSize(0), static_cast<int64_t>(getGroups())});
   if (failed(verifyGroups(*this, getInput(), getGroups())) ||
       failed(verifyChannel(*this, getInput(), getWeight(), "weight")) ||
       failed(verifySame(*this, stats, getMean().getType(), "mean")) ||

@@ -99,7 +99,7 @@ LogicalResult GlobalAvgPoolOp::inferReturnTypes(MLIRContext *, std::optional<Loc
   if (input.getRank() < 3)
     return emitOptionalError(loc, "the input needs dimensions between batch and channels, got ",
                              input);
-  types.push_back(withShape(a.getInput(), {input.getDimSize(0), input.getShape().back()}));
+  types.push_back(sumsOf(a.getInput(), {input.getDimSize(0), input.getShape().back()}));
   return success();
 }
 LogicalResult GlobalAvgPoolGradOp::verify() {

@@ -9,6 +9,9 @@ LogicalResult ReshapeOp::verify() {
   if (elementCount(getInput().getType()) != elementCount(getOutput().getType()))
     return emitOpError() << getInput().getType() << " and " << getOutput().getType()
                          << " differ in elements";
+  if (tensorType(getInput()).getElementType() != tensorType(getOutput()).getElementType())
+    return emitOpError() << getInput().getType() << " and " << getOutput().getType()
+                         << " are the same bytes and must have the same type of elements";
   return success();
 }
 bool ReshapeOp::canWriteOver(unsigned, unsigned) { return true; }
@@ -190,7 +193,7 @@ static LogicalResult inferReduced(std::optional<Location> loc, Adaptor a,
   for (auto [d, size] : llvm::enumerate(shape))
     if (!reduced.test(d))
       result.push_back(size);
-  types.push_back(withShape(a.getInput(), result));
+  types.push_back(sumsOf(a.getInput(), result));
   return success();
 }
 #define GC_REDUCE(Op)                                                                              \

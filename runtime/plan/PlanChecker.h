@@ -79,13 +79,14 @@ private:
   bool checkMatMul(const gc::plan::MatMul &m);
   bool checkCopy(const gc::plan::Copy &copy);
   /// What a convolution or product is computed in.
-  bool checkTypes(gc::plan::DType type, gc::plan::DType accumulator);
+  bool checkTypes(gc::plan::DType type, gc::plan::DType accumulator, gc::plan::DType result,
+                  bool accumulates);
   /// A command has an optional buffer exactly if its spec has it.
   bool checkOptional(bool expected, int32_t index, const char *role);
   bool inRange(int64_t index, const char *role);
-  bool holds(int64_t index, uint64_t needed, const char *role);
-  bool optionalHolds(int32_t index, uint64_t needed, const char *role) {
-    return index == -1 || holds(index, needed, role);
+  bool holds(int64_t index, uint64_t needed, const char *role, gc::plan::DType type);
+  bool optionalHolds(int32_t index, uint64_t needed, const char *role, gc::plan::DType type) {
+    return index == -1 || holds(index, needed, role, type);
   }
   bool checkWorkspace(int32_t index, std::initializer_list<int64_t> operands);
 };

@@ -44,14 +44,20 @@ bool PlanChecker::inRange(int64_t index, const char *role) {
               std::to_string(buffers));
 }
 
-/// `index` is a buffer of f32 with room for `needed` elements.
-bool PlanChecker::holds(int64_t index, uint64_t needed, const char *role) {
+/// A name that errors can have for a type, known or not.
+static std::string nameOf(DType type) {
+  const ElementType *known = elementTypeOf(type);
+  return known ? std::string(known->mlir) : "unknown type " + std::to_string(int(type));
+}
+
+/// `index` is a buffer of `type` with room for `needed` elements.
+bool PlanChecker::holds(int64_t index, uint64_t needed, const char *role, DType type) {
   if (!inRange(index, role))
     return false;
   const Buffer &b = buffer(index);
-  if (b.dtype() != DType_F32)
-    return fail(std::string(role) + " " + quote(b.name()) + " is not f32");
-  if (multiply(needed, 4) > b.bytes())
+  if (b.dtype() != type)
+    return fail(std::string(role) + " " + quote(b.name()) + " is not " + nameOf(type));
+  if (multiply(needed, elementBytes(type)) > b.bytes())
     return fail(std::string(role) + " " + quote(b.name()) + " has " + std::to_string(b.bytes()) +
                 " bytes, the command uses " + std::to_string(needed) + " elements");
   return true;
@@ -114,17 +120,15 @@ bool PlanChecker::checkCommand(const Command &command) {
   }
 }
 
-/// A name that errors can have for a type, known or not.
-static std::string nameOf(DType type) {
-  const ElementType *known = elementTypeOf(type);
-  return known ? std::string(known->mlir) : "unknown type " + std::to_string(int(type));
-}
-
-bool PlanChecker::checkTypes(DType type, DType accumulator) {
-  if (type == DType_F32 && accumulator == DType_F32)
-    return true;
-  return fail("computes " + nameOf(type) + " with sums in " + nameOf(accumulator) +
-              "; only f32 is supported yet");
+bool PlanChecker::checkTypes(DType type, DType accumulator, DType result, bool accumulates) {
+  if ((type != DType_F32 && type != DType_BF16) || accumulator != DType_F32 ||
+      (result != DType_F32 && result != type))
+    return fail("computes " + nameOf(type) + " with sums in " + nameOf(accumulator) +
+                " and results in " + nameOf(result) +
+                "; products are of f32 or bf16, with sums in f32");
+  if (accumulates && result != DType_F32)
+    return fail("adds to what is there in " + nameOf(result) + "; only f32 accumulates");
+  return true;
 }
 
 bool PlanChecker::checkOptional(bool expected, int32_t index, const char *role) {
@@ -138,7 +142,7 @@ bool PlanChecker::checkConvolution(const Convolution &c) {
   const ConvolutionSpec &s = *c.spec();
   if (s.direction() > Direction_MAX || s.activation() > Activation_MAX)
     return fail("unknown direction or activation");
-  if (!checkTypes(s.type(), s.accumulator()))
+  if (!checkTypes(s.type(), s.accumulator(), s.result(), s.accumulate()))
     return false;
   for (int64_t n :
        {s.batch(), s.in_h(), s.in_w(), s.in_c(), s.out_h(), s.out_w(), s.out_c(), s.kernel_h(),
@@ -168,14 +172,19 @@ bool PlanChecker::checkConvolution(const Convolution &c) {
     return n;
   };
   uint64_t out = product({s.batch(), s.out_h(), s.out_w(), s.out_c()});
+  // Of the operand that is the result of `direction`.
+  auto typeOf = [&](Direction direction) {
+    return s.direction() == direction ? s.result() : s.type();
+  };
   return checkOptional(s.bias(), c.bias(), "bias") &&
          checkOptional(s.residual(), c.residual(), "residual") &&
-         holds(c.src(), product({s.batch(), s.in_h(), s.in_w(), s.in_c()}), "src") &&
+         holds(c.src(), product({s.batch(), s.in_h(), s.in_w(), s.in_c()}), "src",
+               typeOf(Direction_BackwardData)) &&
          holds(c.weights(), product({s.out_c(), s.kernel_h(), s.kernel_w(), s.in_c() / s.groups()}),
-               "weights") &&
-         holds(c.dst(), out, "dst") &&
-         optionalHolds(c.bias(), static_cast<uint64_t>(s.out_c()), "bias") &&
-         optionalHolds(c.residual(), out, "residual") &&
+               "weights", typeOf(Direction_BackwardWeights)) &&
+         holds(c.dst(), out, "dst", typeOf(Direction_Forward)) &&
+         optionalHolds(c.bias(), static_cast<uint64_t>(s.out_c()), "bias", DType_F32) &&
+         optionalHolds(c.residual(), out, "residual", s.result()) &&
          checkWorkspace(c.workspace(), {c.src(), c.weights(), c.dst(), c.bias(), c.residual()});
 }
 
@@ -183,7 +192,7 @@ bool PlanChecker::checkMatMul(const MatMul &mm) {
   const MatMulSpec &s = *mm.spec();
   if (s.activation() > Activation_MAX)
     return fail("unknown activation");
-  if (!checkTypes(s.type(), s.accumulator()))
+  if (!checkTypes(s.type(), s.accumulator(), s.result(), s.accumulate()))
     return false;
   size_t dims = count(s.batch()) + 2;
   if (dims > 6)
@@ -206,12 +215,12 @@ bool PlanChecker::checkMatMul(const MatMul &mm) {
   return checkOptional(s.bias(), mm.bias(), "bias") &&
          checkOptional(s.residual(), mm.residual(), "residual") &&
          holds(mm.a()->buffer(), extent(s.batch(), *s.a_strides(), s.m(), s.k(), mm.a()->offset()),
-               "a") &&
+               "a", s.type()) &&
          holds(mm.b()->buffer(), extent(s.batch(), *s.b_strides(), s.k(), s.n(), mm.b()->offset()),
-               "b") &&
-         holds(mm.c()->buffer(), cEnd, "c") &&
-         optionalHolds(mm.bias(), static_cast<uint64_t>(s.n()), "bias") &&
-         optionalHolds(mm.residual(), residualEnd, "residual") &&
+               "b", s.type()) &&
+         holds(mm.c()->buffer(), cEnd, "c", s.result()) &&
+         optionalHolds(mm.bias(), static_cast<uint64_t>(s.n()), "bias", DType_F32) &&
+         optionalHolds(mm.residual(), residualEnd, "residual", s.result()) &&
          checkWorkspace(mm.workspace(), {mm.a()->buffer(), mm.b()->buffer(), mm.c()->buffer(),
                                          mm.bias(), mm.residual()});
 }

@@ -70,7 +70,13 @@ json plannedMemoryJson(const MemoryReport &m) {
           {"workspace_bytes", m.planned.workspace},
           {"input_bytes", m.planned.input},
           {"fragmentation_bytes", m.planned.fragmentation},
+          {"master_bytes", m.masterBytes},
           {"arena_bytes", m.arenaBytes}};
+}
+
+json precisionJson(const PrecisionReport &precision) {
+  return {
+      {"products", precision.products}, {"saved", precision.saved}, {"master", precision.master}};
 }
 
 json originJson(const OriginReport &origin) {
@@ -141,6 +147,7 @@ std::string reportJson(const TrainingReport &r) {
                         {"process_rss_before_bytes", m.measured.rssBeforeBytes},
                         {"process_rss_peak_bytes", m.measured.rssPeakBytes},
                         {"device", m.device ? deviceMemoryJson(*m.device) : json(nullptr)}});
+  out["precision"] = precisionJson(r.precision);
   const RematReport &remat = r.remat;
   out["remat"] = {{"policy", remat.policy},
                   {"budget_bytes", orNull(remat.budgetBytes)},

@@ -20,8 +20,9 @@
 namespace gc::runtime {
 
 struct MemoryReport {
-  uint64_t arenaBytes = 0; // the predicted peak
-  plan::MemoryT planned;   // what it is made of
+  uint64_t arenaBytes = 0;  // the predicted peak
+  uint64_t masterBytes = 0; // of parameters in f32 beside values of half precision; 0: all is f32
+  plan::MemoryT planned;    // what it is made of
   MemoryMeasurement measured;
   std::optional<DeviceMemoryReport> device; // where the device has memory of its own
 };
@@ -114,6 +115,11 @@ struct BadSamplesReport {
   std::vector<std::string> reasons; // of the first ones
 };
 
+/// The types of a step: of products' factors, of what is saved between ops, and of parameters.
+struct PrecisionReport {
+  std::string products = "f32", saved = "f32", master = "f32";
+};
+
 /// Two plans of one model, held against each other.
 struct VerifyReport {
   bool identical = false;
@@ -159,6 +165,7 @@ struct TrainingReport {
   MemoryReport memory;
   RematReport remat;
   SplitReport split;
+  PrecisionReport precision;
   PredictionReport prediction;
   std::vector<OpTime> opTimes;        // where they were asked for; no part of the JSON
   std::optional<VerifyReport> verify; // where it was asked for
@@ -177,6 +184,9 @@ struct TrainingReport {
 /// {predicted_peak_bytes, lower_bound_bytes, weights_bytes, …, arena_bytes}: what the plan says of
 /// memory, for this report and the compiler's.
 nlohmann::ordered_json plannedMemoryJson(const MemoryReport &memory);
+
+/// {products, saved, master}, for this report and the compiler's.
+nlohmann::ordered_json precisionJson(const PrecisionReport &precision);
 
 /// {version, command_line, host, cpu, configuration}, null where something is not known; for this
 /// report and the compiler's.

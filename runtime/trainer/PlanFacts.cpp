@@ -1,9 +1,11 @@
 #include "runtime/trainer/PlanFacts.h"
 
+#include "runtime/plan/ElementType.h"
 #include "runtime/plan/Plan_generated.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace gc::runtime {
 
@@ -60,6 +62,38 @@ static void takeSplit(SplitReport &split, const json &report) {
     split.chains = from["chains"].get<std::string>();
 }
 
+/// In which types the commands of `list` multiply, added to `types`.
+static void addProducts(std::set<std::string_view> &types, const plan::CommandList *list) {
+  for (uint32_t i = 0; list && list->commands() && i < list->commands()->size(); ++i) {
+    const plan::Command &command = *list->commands()->Get(i);
+    if (const plan::Convolution *convolution = command.operation_as_Convolution())
+      types.insert(elementTypeOf(convolution->spec()->type())->mlir);
+    if (const plan::MatMul *product = command.operation_as_MatMul())
+      types.insert(elementTypeOf(product->spec()->type())->mlir);
+  }
+}
+
+/// What the plan computes and keeps in which type.
+static void takePrecision(TrainingReport &report, const plan::Plan &plan) {
+  std::set<std::string_view> products, saved;
+  addProducts(products, plan.micro_batch());
+  uint64_t masterBytes = 0;
+  for (size_t i = 0; plan.buffers() && i < plan.buffers()->size(); ++i) {
+    const plan::Buffer &buffer = *plan.buffers()->Get(i);
+    const bool isFloat = buffer.dtype() == plan::DType_F32 || buffer.dtype() == plan::DType_BF16;
+    if (buffer.kind() == plan::BufferKind_Activation && isFloat && !buffer.evaluate())
+      saved.insert(elementTypeOf(buffer.dtype())->mlir);
+    if (buffer.kind() == plan::BufferKind_Parameter)
+      masterBytes += buffer.bytes();
+  }
+  // The sums among them are f32 in any precision.
+  auto narrowest = [](const std::set<std::string_view> &types) {
+    return types.contains("bf16") ? "bf16" : "f32";
+  };
+  report.precision = {narrowest(products), narrowest(saved), "f32"};
+  report.memory.masterBytes = report.precision.products == "f32" ? 0 : masterBytes;
+}
+
 std::string optimizerText(const plan::Plan &plan, std::optional<double> lr) {
   const plan::Optimizer *o = plan.optimizer();
   if (!o)
@@ -112,6 +146,7 @@ void fillPlanFacts(TrainingReport &report, const plan::Plan &plan) {
       report.trainableParameters -= elementsOf(variable);
   report.memory.arenaBytes = plan.arena_bytes();
   plan.memory()->UnPackTo(&report.memory.planned);
+  takePrecision(report, plan);
   if (!plan.report())
     return;
   json said = json::parse(plan.report()->str(), nullptr, /*allow_exceptions=*/false);

@@ -17,7 +17,7 @@ func.func @add_shapes(%x: tensor<8xf32>, %b: tensor<3xf32>) {
 // -----
 
 func.func @relu_of_integers(%x: tensor<8xi32>) {
-  // expected-error @below {{operand #0 must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float values, but got 'tensor<8xi32>'}}
+  // expected-error @below {{operand #0 must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float or bfloat16 type values, but got 'tensor<8xi32>'}}
   %y = gc.relu %x : (tensor<8xi32>) -> tensor<8xi32>
   return
 }
@@ -25,7 +25,7 @@ func.func @relu_of_integers(%x: tensor<8xi32>) {
 // -----
 
 func.func @relu_of_dynamic(%x: tensor<?xf32>) {
-  // expected-error @below {{operand #0 must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float values, but got 'tensor<?xf32>'}}
+  // expected-error @below {{operand #0 must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float or bfloat16 type values, but got 'tensor<?xf32>'}}
   %y = gc.relu %x : (tensor<?xf32>) -> tensor<?xf32>
   return
 }

@@ -2,7 +2,7 @@
 // RUN: gc-opt %s --split-input-file --verify-diagnostics
 
 func.func @f(%x: tensor<0x4xf32>) -> tensor<0x4xf32> {
-  // expected-error @below {{must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float values, but got 'tensor<0x4xf32>'}}
+  // expected-error @below {{must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float or bfloat16 type values, but got 'tensor<0x4xf32>'}}
   %y = gc.relu %x : (tensor<0x4xf32>) -> tensor<0x4xf32>
   return %y : tensor<0x4xf32>
 }
@@ -10,7 +10,7 @@ func.func @f(%x: tensor<0x4xf32>) -> tensor<0x4xf32> {
 // -----
 
 func.func @f(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
-  // expected-error @below {{must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float values, but got 'tensor<?x4xf32>'}}
+  // expected-error @below {{must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float or bfloat16 type values, but got 'tensor<?x4xf32>'}}
   %y = gc.relu %x : (tensor<?x4xf32>) -> tensor<?x4xf32>
   return %y : tensor<?x4xf32>
 }
@@ -18,7 +18,7 @@ func.func @f(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
 // -----
 
 func.func @f(%x: tensor<2147483648xf32>) -> tensor<2147483648xf32> {
-  // expected-error @below {{must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float values, but got 'tensor<2147483648xf32>'}}
+  // expected-error @below {{must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float or bfloat16 type values, but got 'tensor<2147483648xf32>'}}
   %y = gc.relu %x : (tensor<2147483648xf32>) -> tensor<2147483648xf32>
   return %y : tensor<2147483648xf32>
 }
@@ -26,7 +26,7 @@ func.func @f(%x: tensor<2147483648xf32>) -> tensor<2147483648xf32> {
 // -----
 
 func.func @f(%x: tensor<4294967296xf32>) -> tensor<4294967296xf32> {
-  // expected-error @below {{must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float values, but got 'tensor<4294967296xf32>'}}
+  // expected-error @below {{must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float or bfloat16 type values, but got 'tensor<4294967296xf32>'}}
   %y = gc.relu %x : (tensor<4294967296xf32>) -> tensor<4294967296xf32>
   return %y : tensor<4294967296xf32>
 }
@@ -34,7 +34,7 @@ func.func @f(%x: tensor<4294967296xf32>) -> tensor<4294967296xf32> {
 // -----
 
 func.func @f(%x: tensor<9223372036854775807xf32>) -> tensor<9223372036854775807xf32> {
-  // expected-error @below {{must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float values, but got 'tensor<9223372036854775807xf32>'}}
+  // expected-error @below {{must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float or bfloat16 type values, but got 'tensor<9223372036854775807xf32>'}}
   %y = gc.relu %x : (tensor<9223372036854775807xf32>) -> tensor<9223372036854775807xf32>
   return %y : tensor<9223372036854775807xf32>
 }
@@ -42,7 +42,7 @@ func.func @f(%x: tensor<9223372036854775807xf32>) -> tensor<9223372036854775807x
 // -----
 
 func.func @f(%x: tensor<65536x65536x65536xf32>) -> tensor<65536x65536x65536xf32> {
-  // expected-error @below {{must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float values, but got 'tensor<65536x65536x65536xf32>'}}
+  // expected-error @below {{must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float or bfloat16 type values, but got 'tensor<65536x65536x65536xf32>'}}
   %y = gc.relu %x : (tensor<65536x65536x65536xf32>) -> tensor<65536x65536x65536xf32>
   return %y : tensor<65536x65536x65536xf32>
 }
@@ -50,7 +50,7 @@ func.func @f(%x: tensor<65536x65536x65536xf32>) -> tensor<65536x65536x65536xf32>
 // -----
 
 func.func @f(%x: tensor<2147483647x2147483647x2147483647xf32>) -> tensor<2147483647x2147483647x2147483647xf32> {
-  // expected-error @below {{must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float values, but got 'tensor<2147483647x2147483647x2147483647xf32>'}}
+  // expected-error @below {{must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float or bfloat16 type values, but got 'tensor<2147483647x2147483647x2147483647xf32>'}}
   %y = gc.relu %x : (tensor<2147483647x2147483647x2147483647xf32>) -> tensor<2147483647x2147483647x2147483647xf32>
   return %y : tensor<2147483647x2147483647x2147483647xf32>
 }
@@ -58,7 +58,7 @@ func.func @f(%x: tensor<2147483647x2147483647x2147483647xf32>) -> tensor<2147483
 // -----
 
 func.func @f(%x: tensor<1x1x1x1x1x1x1x1x1xf32>) -> tensor<1x1x1x1x1x1x1x1x1xf32> {
-  // expected-error @below {{must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float values, but got 'tensor<1x1x1x1x1x1x1x1x1xf32>'}}
+  // expected-error @below {{must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float or bfloat16 type values, but got 'tensor<1x1x1x1x1x1x1x1x1xf32>'}}
   %y = gc.relu %x : (tensor<1x1x1x1x1x1x1x1x1xf32>) -> tensor<1x1x1x1x1x1x1x1x1xf32>
   return %y : tensor<1x1x1x1x1x1x1x1x1xf32>
 }
@@ -66,23 +66,23 @@ func.func @f(%x: tensor<1x1x1x1x1x1x1x1x1xf32>) -> tensor<1x1x1x1x1x1x1x1x1xf32>
 // -----
 
 func.func @f(%x: tensor<4xf64>) -> tensor<4xf64> {
-  // expected-error @below {{must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float values, but got 'tensor<4xf64>'}}
+  // expected-error @below {{must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float or bfloat16 type values, but got 'tensor<4xf64>'}}
   %y = gc.relu %x : (tensor<4xf64>) -> tensor<4xf64>
   return %y : tensor<4xf64>
 }
 
 // -----
 
-func.func @f(%x: tensor<4xbf16>) -> tensor<4xbf16> {
-  // expected-error @below {{must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float values, but got 'tensor<4xbf16>'}}
-  %y = gc.relu %x : (tensor<4xbf16>) -> tensor<4xbf16>
-  return %y : tensor<4xbf16>
+func.func @f(%x: tensor<4xf16>) -> tensor<4xf16> {
+  // expected-error @below {{must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float or bfloat16 type values, but got 'tensor<4xf16>'}}
+  %y = gc.relu %x : (tensor<4xf16>) -> tensor<4xf16>
+  return %y : tensor<4xf16>
 }
 
 // -----
 
 func.func @f(%x: tensor<4xf8E4M3FN>) -> tensor<4xf8E4M3FN> {
-  // expected-error @below {{must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float values, but got 'tensor<4xf8E4M3FN>'}}
+  // expected-error @below {{must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float or bfloat16 type values, but got 'tensor<4xf8E4M3FN>'}}
   %y = gc.relu %x : (tensor<4xf8E4M3FN>) -> tensor<4xf8E4M3FN>
   return %y : tensor<4xf8E4M3FN>
 }
@@ -90,7 +90,7 @@ func.func @f(%x: tensor<4xf8E4M3FN>) -> tensor<4xf8E4M3FN> {
 // -----
 
 func.func @f(%x: tensor<4xindex>) -> tensor<4xindex> {
-  // expected-error @below {{must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float values, but got 'tensor<4xindex>'}}
+  // expected-error @below {{must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float or bfloat16 type values, but got 'tensor<4xindex>'}}
   %y = gc.relu %x : (tensor<4xindex>) -> tensor<4xindex>
   return %y : tensor<4xindex>
 }
@@ -98,7 +98,7 @@ func.func @f(%x: tensor<4xindex>) -> tensor<4xindex> {
 // -----
 
 func.func @f(%x: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
-  // expected-error @below {{must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float values, but got 'tensor<4xcomplex<f32>>'}}
+  // expected-error @below {{must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float or bfloat16 type values, but got 'tensor<4xcomplex<f32>>'}}
   %y = gc.relu %x : (tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>>
   return %y : tensor<4xcomplex<f32>>
 }
@@ -106,7 +106,7 @@ func.func @f(%x: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
 // -----
 
 func.func @f(%x: tensor<4xvector<2xf32>>) -> tensor<4xvector<2xf32>> {
-  // expected-error @below {{must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float values, but got 'tensor<4xvector<2xf32>>'}}
+  // expected-error @below {{must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float or bfloat16 type values, but got 'tensor<4xvector<2xf32>>'}}
   %y = gc.relu %x : (tensor<4xvector<2xf32>>) -> tensor<4xvector<2xf32>>
   return %y : tensor<4xvector<2xf32>>
 }
@@ -114,7 +114,7 @@ func.func @f(%x: tensor<4xvector<2xf32>>) -> tensor<4xvector<2xf32>> {
 // -----
 
 func.func @f(%x: tensor<*xf32>) -> tensor<*xf32> {
-  // expected-error @below {{must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float values, but got 'tensor<*xf32>'}}
+  // expected-error @below {{must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float or bfloat16 type values, but got 'tensor<*xf32>'}}
   %y = gc.relu %x : (tensor<*xf32>) -> tensor<*xf32>
   return %y : tensor<*xf32>
 }
@@ -122,7 +122,7 @@ func.func @f(%x: tensor<*xf32>) -> tensor<*xf32> {
 // -----
 
 func.func @f(%x: memref<4xf32>) -> memref<4xf32> {
-  // expected-error @below {{must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float values, but got 'memref<4xf32>'}}
+  // expected-error @below {{must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float or bfloat16 type values, but got 'memref<4xf32>'}}
   %y = gc.relu %x : (memref<4xf32>) -> memref<4xf32>
   return %y : memref<4xf32>
 }
@@ -130,7 +130,7 @@ func.func @f(%x: memref<4xf32>) -> memref<4xf32> {
 // -----
 
 func.func @f(%x: vector<4xf32>) -> vector<4xf32> {
-  // expected-error @below {{must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float values, but got 'vector<4xf32>'}}
+  // expected-error @below {{must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float or bfloat16 type values, but got 'vector<4xf32>'}}
   %y = gc.relu %x : (vector<4xf32>) -> vector<4xf32>
   return %y : vector<4xf32>
 }
@@ -138,7 +138,7 @@ func.func @f(%x: vector<4xf32>) -> vector<4xf32> {
 // -----
 
 func.func @f(%x: tuple<f32>) -> tuple<f32> {
-  // expected-error @below {{must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float values, but got 'tuple<f32>'}}
+  // expected-error @below {{must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float or bfloat16 type values, but got 'tuple<f32>'}}
   %y = gc.relu %x : (tuple<f32>) -> tuple<f32>
   return %y : tuple<f32>
 }
@@ -146,7 +146,7 @@ func.func @f(%x: tuple<f32>) -> tuple<f32> {
 // -----
 
 func.func @f(%x: f32) -> f32 {
-  // expected-error @below {{must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float values, but got 'f32'}}
+  // expected-error @below {{must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float or bfloat16 type values, but got 'f32'}}
   %y = gc.relu %x : (f32) -> f32
   return %y : f32
 }
@@ -154,7 +154,7 @@ func.func @f(%x: f32) -> f32 {
 // -----
 
 func.func @f(%x: tensor<4xf32, "encoding">) -> tensor<4xf32, "encoding"> {
-  // expected-error @below {{must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float values, but got 'tensor<4xf32, "encoding">'}}
+  // expected-error @below {{must be statically shaped (0D to 8D) tensor (dimensions from 1 to 2147483647, at most 1 TiB) of 32-bit float or bfloat16 type values, but got 'tensor<4xf32, "encoding">'}}
   %y = gc.relu %x : (tensor<4xf32, "encoding">) -> tensor<4xf32, "encoding">
   return %y : tensor<4xf32, "encoding">
 }

@@ -44,6 +44,8 @@ func.func @elementwise(%x: tensor<8x4xf32>, %b: tensor<4xf32>) -> tensor<8x4xf32
   %2 = gc.mul %1, %x : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
   // CHECK: gc.div
   %3 = gc.div %2, %x : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK: gc.cast {{.*}} -> tensor<8x4xbf16>
+  %half = gc.cast %3 : (tensor<8x4xf32>) -> tensor<8x4xbf16>
   // CHECK: gc.neg
   %4 = gc.neg %3 : (tensor<8x4xf32>) -> tensor<8x4xf32>
   // CHECK: gc.exp

@@ -54,6 +54,13 @@ static std::vector<Model> elementwise() {
       binary("mul"),
       binary("div", 0.5, 2),
       unary("neg"),
+      unary("cast"),
+      {"cast_there_and_back",
+       {{"x", "3x5"}},
+       "%h = gc.cast %x : (tensor<3x5xf32>) -> tensor<3x5xbf16>\n"
+       "%e = gc.exp %h : (tensor<3x5xbf16>) -> tensor<3x5xbf16>\n"
+       "%y = gc.cast %e : (tensor<3x5xbf16>) -> tensor<3x5xf32>",
+       "3x5"},
       unary("exp"),
       unary("log", 0.5, 2),
       unary("sqrt", 0.5, 2),

@@ -103,13 +103,13 @@ module @fused_activation {
 
 // -----
 
-// What is not f32 would lose its gradient in silence.
+// What is neither f32 nor bf16 would lose its gradient in silence.
 module @narrow_float {
   gc.parameter @w : tensor<3xf32> = #gc.init<constant, [0.0]>
   func.func @model(%x: tensor<f32>) -> (tensor<f32> {gc.output = "loss"}) {
     %w = gc.read @w : tensor<3xf32>
-    // expected-error @below {{'arith.truncf' op has a result of type 'tensor<3xbf16>' that depends on a parameter, but gradients are tensors of f32}}
-    %y = arith.truncf %w : tensor<3xf32> to tensor<3xbf16>
+    // expected-error @below {{'arith.truncf' op has a result of type 'tensor<3xf16>' that depends on a parameter, but gradients are tensors of f32 or bf16}}
+    %y = arith.truncf %w : tensor<3xf32> to tensor<3xf16>
     return %x : tensor<f32>
   }
 }

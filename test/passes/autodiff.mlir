@@ -109,3 +109,25 @@ func.func @model(%x: tensor<5x3xf32>) -> (tensor<f32> {gc.output = "loss"}) {
 func.func @evaluate(%x: tensor<f32>) -> (tensor<f32> {gc.output = "loss"}) attributes {gc.list = "evaluate"} {
   return %x : tensor<f32>
 }
+
+// -----
+
+// A gradient has the type of what it is the gradient of; sums are f32.
+gc.parameter @w : tensor<3x4xf32> = #gc.init<constant, [0.0]>
+gc.parameter @b : tensor<3xf32> = #gc.init<constant, [0.0]>
+
+// CHECK-LABEL: func.func @train(
+// CHECK:         gc.cross_entropy_grad {{.*}} -> tensor<5x3xbf16>
+// CHECK-DAG:     %[[DW:.*]] = gc.linear_grad_weight {{.*}} : (tensor<5x4xbf16>, tensor<5x3xbf16>) -> tensor<3x4xbf16>
+// CHECK-DAG:     %[[S:.*]] = gc.cast %[[DW]] : (tensor<3x4xbf16>) -> tensor<3x4xf32>
+// CHECK-DAG:     %[[DB:.*]] = gc.reduce_sum {{.*}} : (tensor<5x3xbf16>) -> tensor<3xf32>
+// CHECK-DAG:     gc.gradient @w, %[[S]] : tensor<3x4xf32>
+// CHECK-DAG:     gc.gradient @b, %[[DB]] : tensor<3xf32>
+func.func @model(%x: tensor<5x4xbf16>, %label: tensor<5xi32>) -> (tensor<f32> {gc.output = "loss"}) {
+  %w = gc.read @w : tensor<3x4xf32>
+  %b = gc.read @b : tensor<3xf32>
+  %h = gc.cast %w : (tensor<3x4xf32>) -> tensor<3x4xbf16>
+  %y = gc.linear %x, %h bias %b : (tensor<5x4xbf16>, tensor<3x4xbf16>, tensor<3xf32>) -> tensor<5x3xbf16>
+  %loss, %lse = gc.cross_entropy %y, %label : (tensor<5x3xbf16>, tensor<5xi32>) -> (tensor<f32>, tensor<5xf32>)
+  return %loss : tensor<f32>
+}

@@ -80,6 +80,8 @@ bool evaluateElementwise(Operation *op, Operands x, Results y) {
       .Case([&](SubOp) { return binary([](double a, double b) { return a - b; }); })
       .Case([&](MulOp) { return binary([](double a, double b) { return a * b; }); })
       .Case([&](DivOp) { return binary([](double a, double b) { return a / b; }); })
+      // A double stands for a number of any type, not rounded.
+      .Case([&](CastOp) { return unary([](double a) { return a; }); })
       .Case([&](NegOp) { return unary([](double a) { return -a; }); })
       .Case([&](ExpOp) { return unary([](double a) { return std::exp(a); }); })
       .Case([&](LogOp) { return unary([](double a) { return std::log(a); }); })

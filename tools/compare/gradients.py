@@ -28,15 +28,17 @@ import step
 MEDIAN_FACTOR = 5.0  # median tensor: at most this times PyTorch's own median error
 WORST = 2e-2  # no tensor above
 SMALL, SMALL_SHARE = 1e-3, 0.90  # this share of the tensors below
+HALF_MEDIAN_FACTOR = 1.5  # of bf16 against PyTorch's bf16 autocast, and nothing but the median
 
 
-def run_gc(case, build, folder, threads):
+def run_gc(case, build, folder, threads, precision):
     """One step of gc-run on the files in `folder`, as a Step."""
     model = gc_tools.generate(build, case.gen_arguments(), folder / "model.mlir")
     report = gc_tools.run(build, model, [
         f"--data={folder / 'batch.safetensors'}", f"--load={folder / 'weights.safetensors'}",
         f"--dump-gradients={folder / 'gradients.safetensors'}", f"--save={folder / 'after.safetensors'}",
         "--steps=1", "--optimizer=sgd", f"--lr={case.learning_rate}", f"--threads={threads}",
+        f"--precision={precision}",
     ], folder / "report.json")
     gradients = {n: t.double() for n, t in load_file(folder / "gradients.safetensors").items()}
     after = {n: t.double() for n, t in load_file(folder / "after.safetensors").items()}
@@ -57,9 +59,12 @@ def names_and_shapes(ours, truth):
                 yield f"{kind}: {name} is {list(got[name].shape)}, PyTorch's is {list(want[name].shape)}"
 
 
-def verdict(errors, own):
+def verdict(errors, own, precision):
     """The thresholds that a group of tensors misses."""
     median, own_median = statistics.median(errors.values()), statistics.median(own.values())
+    if precision != "f32":
+        met = median <= HALF_MEDIAN_FACTOR * own_median
+        return [] if met else [f"median above {HALF_MEDIAN_FACTOR:g}× PyTorch's"]
     worst = max(errors, key=errors.get)
     share = sum(e < SMALL for e in errors.values()) / len(errors)
     missed = []
@@ -72,7 +77,7 @@ def verdict(errors, own):
     return missed
 
 
-def row(label, errors, own, judged):
+def row(label, errors, own, judged, precision="f32"):
     own_median = statistics.median(own.values())
     if errors is None:
         worst = max(own, key=own.get)
@@ -80,7 +85,7 @@ def row(label, errors, own, judged):
         return []
     median, worst = statistics.median(errors.values()), max(errors, key=errors.get)
     share = sum(e < SMALL for e in errors.values()) / len(errors)
-    missed = verdict(errors, own) if judged else []
+    missed = verdict(errors, own, precision) if judged else []
     print(f"  {label:11} {median:9.1e} {own_median:9.1e} {median / max(own_median, 1e-30):6.2f}× "
           f"{errors[worst]:9.1e} {share:7.1%}  {worst}{'  FAILED: ' + ', '.join(missed) if missed else ''}")
     return missed
@@ -91,23 +96,26 @@ def compare(case, args, folder):
     start = time.perf_counter()
     weights, batch, _, _ = hashed.write(case, case.seed, folder)
     truth = step.truth_of(case, weights, batch)
-    single = step.train_once(case, weights, batch, torch.float32)
+    single = step.train_once(case, weights, batch, torch.float32,
+                             autocast=torch.bfloat16 if args.precision == "bf16" else None)
+    name = "float32" if args.precision == "f32" else "bf16 autocast"
     own = step.relative_errors(single, truth)
     print(f"{case.name}: {' '.join(case.gen_arguments())}, seed {case.seed}")
     print(f"  {'':11} {'gc':>9} {'PyTorch':>9} {'ratio':>7} {'worst':>9} {'<' + format(SMALL, 'g'):>7}  worst tensor")
     own_loss = abs(single.loss - truth.step.loss)
     missed, errors = [], {kind: None for kind in own}
     if args.torch_only:
-        print(f"  {'loss':11} {truth.step.loss:.9g}, PyTorch's float32 is off by {own_loss:.1e}")
+        print(f"  {'loss':11} {truth.step.loss:.9g}, PyTorch's {name} is off by {own_loss:.1e}")
         last = step.train_once(case, weights, batch, torch.float32, channels_last=True)
         last_errors = step.relative_errors(last, truth)
     else:
-        ours = run_gc(case, args.build, folder, args.threads)
+        ours = run_gc(case, args.build, folder, args.threads, args.precision)
         missed = list(names_and_shapes(ours, truth.step))
         # One rounding of the loss is what PyTorch may hit by luck; allow the median-tensor factor above it.
-        allowed = MEDIAN_FACTOR * max(own_loss, 1e-6 * abs(truth.step.loss))
+        rounding = 1e-6 if args.precision == "f32" else 2 ** -8
+        allowed = MEDIAN_FACTOR * max(own_loss, rounding * abs(truth.step.loss))
         off = abs(ours.loss - truth.step.loss)
-        print(f"  {'loss':11} {truth.step.loss:.9g}, gc is off by {off:.1e}, PyTorch's float32 by {own_loss:.1e}")
+        print(f"  {'loss':11} {truth.step.loss:.9g}, gc is off by {off:.1e}, PyTorch's {name} by {own_loss:.1e}")
         if not off <= allowed:
             missed.append(f"loss is off by {off:.1e}, allowed {allowed:.1e}")
         if not missed or not any("missing" in m or " is [" in m for m in missed):
@@ -115,7 +123,7 @@ def compare(case, args, folder):
     for kind, own_errors in own.items():
         if not own_errors:
             continue
-        missed += row(kind, errors[kind], own_errors, judged=True)
+        missed += row(kind, errors[kind], own_errors, judged=True, precision=args.precision)
         if args.torch_only:
             row("  NHWC", last_errors[kind], own_errors, judged=False)
         elif args.verbose and errors[kind]:
@@ -139,6 +147,8 @@ def main():
     parser.add_argument("cases", nargs="*", metavar="CASE", help="default: all; hashed.py --list names them")
     gc_tools.add_build_option(parser)
     parser.add_argument("--threads", type=int, default=2, help="of gc-run (default: 2)")
+    parser.add_argument("--precision", choices=["f32", "bf16"], default="f32",
+                        help="bf16: --precision of gc-run; the yardstick is PyTorch's bf16 autocast")
     parser.add_argument("--seed", type=int, help="instead of the case's own")
     parser.add_argument("--image", type=int, help="instead of the case's own; a seed fits one size only")
     parser.add_argument("--batch", type=int, help="likewise")

@@ -29,13 +29,15 @@ def loaded(case, weights, dtype):
     return model
 
 
-def train_once(case, weights, batch, dtype, channels_last=False):
-    """Loads the weights, trains one step of plain SGD and returns everything in float64."""
+def train_once(case, weights, batch, dtype, channels_last=False, autocast=None):
+    """Loads the weights, trains one step of plain SGD and returns everything in float64. With `autocast`, a
+    type of half precision, the forward pass and with it the backward pass run under torch.autocast."""
     model = loaded(case, weights, dtype)
     image = batch["image"].to(dtype)
     if channels_last and image.dim() == 4:
         model, image = model.to(memory_format=torch.channels_last), image.to(memory_format=torch.channels_last)
-    loss = torch.nn.functional.cross_entropy(model(image), batch["label"])
+    with torch.autocast("cpu", dtype=autocast, enabled=autocast is not None):
+        loss = torch.nn.functional.cross_entropy(model(image), batch["label"])
     loss.backward()
     gradients = {n: p.grad.double().clone() for n, p in model.named_parameters()}
     torch.optim.SGD(model.parameters(), lr=case.learning_rate).step()

@@ -76,6 +76,18 @@ void CompileFlags::add(CLI::App &app) {
                           "0 on, below 1 (what the model says)"),
            group);
 
+  group = "Precision";
+  remember(app.add_option("--precision", c.precision.type,
+                          "f32, or bf16: products multiply bf16 and add up in f32, and what is "
+                          "between ops is kept in bf16; parameters, their gradients and optimizer "
+                          "state stay f32")
+               ->capture_default_str(),
+           group);
+  remember(app.add_option("--precision-of", c.precision.of,
+                          "Layers with another precision, by patterns of their names, the last "
+                          "that fits: 'head*=f32,norm*=f32'"),
+           group);
+
   group = "Memory";
   remember(app.add_option("--accumulate", accumulate,
                           "Micro-batches in a step, or auto; the model's batch is the whole batch")
@@ -134,6 +146,11 @@ Status CompileFlags::checkWishes() const {
   if (noCalibrate_ && c.device != "cpu")
     return badInput("--no-calibrate has no effect with --device=" + c.device +
                     ": it is about the rates of this machine's CPU");
+  if (std::string wrong = c.precision.check("--precision", "--precision-of"); !wrong.empty())
+    return badInput(wrong);
+  if (c.precision.isMixed() && c.device != "cpu")
+    return badInput("--precision=" + c.precision.type + " is not possible with --device=" +
+                    c.device + " yet: its kernels compute f32 alone; say --precision=f32");
   if (parsed->count("--budget") && parsed->count("--remat"))
     return badInput(fmt::format("--budget and --remat={} exclude each other: the budget decides "
                                 "what is recomputed",

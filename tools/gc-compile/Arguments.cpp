@@ -104,7 +104,7 @@ void addQuestions(CLI::App &app, Arguments &a, std::string &reserve) {
       ->group(group);
   app.add_option("--what-if", a.whatIf,
                  "A table of the step for all combinations of KEY=VALUE,VALUE...: batch, budget, "
-                 "optimizer, target, accumulate, remat, precision (f32)")
+                 "optimizer, target, accumulate, remat, precision")
       ->group(group);
 }
 

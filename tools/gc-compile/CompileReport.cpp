@@ -112,6 +112,10 @@ std::string summaryText(const PlanFile &file, const CompileReport &report) {
     commands += fmt::format(", {} in inference mode", evaluate);
   text += labelled("commands", fmt::format("{}, {} generated kernels", commands, kernelsOf(plan)));
   text += cudaSummary(report.compilerReport);
+  if (facts.precision.products != "f32")
+    text += labelled("precision", fmt::format("products and saved values in {}, weights in {} ({})",
+                                              facts.precision.products, facts.precision.master,
+                                              sizeText(facts.memory.masterBytes)));
   if (keepsGradients(plan))
     text += labelled("gradients", "kept to the end of the step");
   text += labelled("compiled in", fmt::format("{:.2f} s", report.seconds));
@@ -135,6 +139,7 @@ std::string reportJson(const PlanFile &file, const CompileReport &report) {
   out["compile_seconds"] = report.seconds;
   out["memory"] = plannedMemoryJson(m);
   out["memory"]["gap"] = gapOf(m);
+  out["precision"] = precisionJson(facts.precision);
   out["split"] = {{"parts", facts.split.parts}, {"chains", facts.split.chains}};
   out["remat"] = {{"policy", facts.remat.policy},
                   {"retained", facts.remat.retained},

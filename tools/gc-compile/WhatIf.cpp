@@ -80,8 +80,10 @@ Status apply(const std::string &key, const std::string &value, WhatIfRow &row) {
     options.accumulate = number.value_or(1);
   } else if (key == "remat") {
     options.remat = value;
-  } else if (key == "precision" && value != "f32") {
-    return wrongValue(key, value, "f32, which is all that is computed in today");
+  } else if (key == "precision") {
+    if (value != "f32" && value != "bf16")
+      return wrongValue(key, value, "f32 or bf16");
+    options.precision.type = value;
   }
   return {};
 }

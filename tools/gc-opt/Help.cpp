@@ -15,10 +15,10 @@ namespace {
 /// First what prepares a model, then in the order in which `--gc-train` runs them. A test finds
 /// what passes/Passes.td has besides.
 constexpr llvm::StringLiteral kPasses[] = {
-    "gc-batch",      "gc-check-model",   "gc-simplify",    "gc-freeze",      "gc-smooth-labels",
-    "gc-split",      "gc-inference",     "gc-mix-labels",  "gc-autodiff",    "gc-optimizer",
-    "gc-accumulate", "gc-expand",        "gc-fuse",        "gc-select-cpu",  "gc-schedule",
-    "gc-plan-step",  "gc-rematerialize", "gc-plan-memory", "gc-check-memory"};
+    "gc-batch",      "gc-check-model",     "gc-simplify",      "gc-freeze",      "gc-smooth-labels",
+    "gc-split",      "gc-inference",       "gc-mix-labels",    "gc-autodiff",    "gc-optimizer",
+    "gc-accumulate", "gc-mixed-precision", "gc-expand",        "gc-fuse",        "gc-select-cpu",
+    "gc-schedule",   "gc-plan-step",       "gc-rematerialize", "gc-plan-memory", "gc-check-memory"};
 
 constexpr llvm::StringLiteral kBeginning = R"(gc-opt: passes on gc IR
 

@@ -48,7 +48,8 @@ KernelDispatch LoopEmitter::emitNamed(StringRef name, const AttentionKernel &kin
                                       llvm::function_ref<void(OpKernels &)> emitOne) {
   std::string key;
   llvm::raw_string_ostream(key) << name << ' ' << kind.batch << 'x' << kind.heads << 'x'
-                                << kind.sequence << 'x' << kind.headSize << ' ' << kind.element;
+                                << kind.sequence << 'x' << kind.headSize << ' ' << kind.element
+                                << ' ' << kind.written;
   auto [known, isNew] = named.try_emplace(key);
   if (isNew) {
     OpKernels built(context, name, *module, bodies, kernels);
@@ -78,6 +79,11 @@ KernelDispatch LoopEmitter::emitAttentionScoreGradient(int64_t batch, int64_t he
                    [&](OpKernels &kernels) {
                      addAttentionScoreGradient(kernels, batch, heads, sequence, headSize, element);
                    });
+}
+
+KernelDispatch LoopEmitter::emitCast(int64_t elements, Type from, Type to) {
+  return emitNamed("cast", {elements, 1, 1, 1, from, to},
+                   [&](OpKernels &kernels) { addCast(kernels, elements, from, to); });
 }
 
 FailureOr<KernelLibrary> LoopEmitter::finish(const CodegenOptions &options) {

@@ -52,6 +52,9 @@ public:
   KernelDispatch emitAttentionScoreGradient(int64_t batch, int64_t heads, int64_t sequence,
                                             int64_t headSize, mlir::Type element);
 
+  /// `elements` of one type in another: 0 is read, 1 written.
+  KernelDispatch emitCast(int64_t elements, mlir::Type from, mlir::Type to);
+
   mlir::MLIRContext *getContext() const { return context; }
   /// Distinct kernels so far.
   unsigned size() const { return kernels; }
@@ -63,7 +66,7 @@ private:
   /// What the kernels around attention's products depend on.
   struct AttentionKernel {
     int64_t batch, heads, sequence, headSize = 0;
-    mlir::Type element = {};
+    mlir::Type element = {}, written = {};
   };
   /// Emits the kernel unless one of this name and kind is there.
   KernelDispatch emitNamed(llvm::StringRef name, const AttentionKernel &kind,

@@ -90,16 +90,23 @@ LogicalResult emitCrossEntropyGrad(CrossEntropyGradOp op, OpKernels &kernels) {
                   Expr counts = isSample(k, label, classes);
                   Expr factor = k.splat(k.select(counts, scale, k.f32(0)));
                   Expr shift = k.splat(k.load(buffers[2], {row}));
-                  k.forColumns(classes, [&](const Columns &columns) {
-                    Expr probability = k.exp(k.load(buffers[0], {row}, columns) - shift);
+                  auto gradientOf = [&](Expr logit, Expr logsumexp, Expr factor) {
+                    Expr probability = k.exp(logit - logsumexp);
                     if (smoothing != 0)
                       probability = probability - smoothing / double(classes);
-                    k.store(factor * probability, buffers[4], {row}, columns);
+                    return factor * probability;
+                  };
+                  // The label's logit may lie where its gradient goes, and has to be read before.
+                  Expr at = classOf(k, label, classes);
+                  Expr ofLabel =
+                      gradientOf(k.load(buffers[0], {row, at}), k.load(buffers[2], {row}), scale);
+                  k.forColumns(classes, [&](const Columns &columns) {
+                    k.store(gradientOf(k.load(buffers[0], {row}, columns), shift, factor),
+                            buffers[4], {row}, columns);
                   });
                   k.when(counts, [&] {
-                    Expr at = classOf(k, label, classes);
                     Expr target = smoothing != 0 ? scale * (1 - smoothing) : scale;
-                    k.store(k.load(buffers[4], {row, at}) - target, buffers[4], {row, at});
+                    k.store(ofLabel - target, buffers[4], {row, at});
                   });
                 });
               });

@@ -48,6 +48,17 @@ void addCopy(OpKernels &kernels, const SegmentCopy &copy) {
 
 } // namespace
 
+void addCast(OpKernels &kernels, int64_t elements, Type from, Type to) {
+  int64_t items = (elements + itemElements - 1) / itemElements;
+  kernels.add("", {kernels.plain(0, {elements}, from), kernels.plain(1, {elements}, to)}, items,
+              grainOf(itemElements),
+              [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
+                Range range = itemRange(k, begin, end, itemElements, elements);
+                k.loop(range.begin, range.end,
+                       [&](Expr i) { k.store(k.load(buffers[0], {i}), buffers[1], {i}); });
+              });
+}
+
 LogicalResult emitSlice(SliceOp op, OpKernels &kernels) {
   addCopy(kernels, copyOf(op));
   return success();

@@ -114,6 +114,7 @@ mlir::LogicalResult emitBroadcast(BroadcastOp op, OpKernels &kernels);
 mlir::LogicalResult emitClassToken(ClassTokenOp op, OpKernels &kernels);
 mlir::LogicalResult emitEmbedding(EmbeddingOp op, OpKernels &kernels);
 mlir::LogicalResult emitEmbeddingGrad(EmbeddingGradOp op, OpKernels &kernels);
+void addCast(OpKernels &kernels, int64_t elements, mlir::Type from, mlir::Type to);
 void addAttentionSoftmax(OpKernels &kernels, int64_t rows, int64_t sequence);
 void addAttentionProbabilities(OpKernels &kernels, int64_t rows, int64_t sequence);
 void addAttentionScoreGradient(OpKernels &kernels, int64_t batch, int64_t heads, int64_t sequence,

@@ -157,17 +157,17 @@ LogicalResult emitAvgPool(AvgPoolOp op, OpKernels &kernels) {
                                                     column + (position % w.kernelWidth), c});
                   k.store(sum / w.size(), buffers[1], {output[0], output[1], output[2], c});
                 };
-                auto start = [&](ArrayRef<Expr> output, Expr c) {
-                  k.store(k.f32(0), buffers[1], {output[0], output[1], output[2], c});
-                };
-                auto add = [&](ArrayRef<Expr> output, int64_t, ArrayRef<Expr> input) {
-                  SmallVector<Expr> at{output[0], output[1], output[2], input[3]};
-                  k.store(k.load(buffers[1], at) + k.load(buffers[0], input), buffers[1], at);
+                // The sums of a window at the border; the output might round them.
+                Value sums = k.stackArray({w.channels});
+                auto start = [&](ArrayRef<Expr>, Expr c) { k.store(k.f32(0), sums, {c}); };
+                auto add = [&](ArrayRef<Expr>, int64_t, ArrayRef<Expr> input) {
+                  Expr c = input[3];
+                  k.store(k.load(sums, {c}) + k.load(buffers[0], input), sums, {c});
                 };
                 auto finish = [&](ArrayRef<Expr> output, Expr c) {
                   SmallVector<Expr> at{output[0], output[1], output[2], c};
                   Expr count = averageCount(k, w, op.getCountPadding(), output[1], output[2]);
-                  Expr sum = k.load(buffers[1], at);
+                  Expr sum = k.load(sums, {c});
                   k.store(Value(count) ? sum / count : sum / w.size(), buffers[1], at);
                 };
                 Forward forward;

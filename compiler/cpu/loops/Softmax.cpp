@@ -14,14 +14,21 @@ Expr addSoftmaxRow(KernelBuilder &k, Value input, Value output, Expr row, int64_
     return k.load(input, {row}, columns, -std::numeric_limits<double>::infinity());
   });
   Expr shift = k.splat(largest);
+  auto powerOf = [&](const Columns &columns) {
+    return k.exp(k.load(input, {row}, columns) - shift);
+  };
+  // Powers stay in the output until their sum is known, unless it would round them.
+  bool keeps = k.holdsComputed(output);
   Expr sum = k.sumColumns(columns, [&](const Columns &columns) {
-    Expr power = k.exp(k.load(input, {row}, columns) - shift);
-    k.store(power, output, {row}, columns);
+    Expr power = powerOf(columns);
+    if (keeps)
+      k.store(power, output, {row}, columns);
     return power;
   });
   Expr scale = k.splat(k.f32(1) / sum);
   k.forColumns(columns, [&](const Columns &columns) {
-    k.store(k.load(output, {row}, columns) * scale, output, {row}, columns);
+    Expr power = keeps ? k.load(output, {row}, columns) : powerOf(columns);
+    k.store(power * scale, output, {row}, columns);
   });
   return withLogsumexp ? largest + k.log(sum) : Expr();
 }

@@ -1,7 +1,7 @@
 //===- ElementTypesTest.cpp - Buffers of other elements than kernels compute in ===//
 //
-// No op takes bf16 yet; the language of kernels does. Sums of narrow elements are carried in f32,
-// and f32 takes no conversion.
+// Sums of narrow elements are carried in f32, f32 takes no conversion, and what was loaded is not
+// rounded again.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/language/KernelBuilder.h"
@@ -21,8 +21,8 @@ namespace {
 
 constexpr int64_t columns = 37; // two vectors and a rest
 
-/// y = x * 2 element by element, then in rows; y[0] = sum of x.
-std::string kernelText(StringRef element) {
+/// y = x * 2 element by element, then in rows; y[0] = sum of x. Or a copy.
+std::string kernelText(StringRef element, bool copies = false) {
   MLIRContext context;
   context.loadDialect<arith::ArithDialect, func::FuncDialect, memref::MemRefDialect,
                       scf::SCFDialect, vector::VectorDialect>();
@@ -38,10 +38,14 @@ std::string kernelText(StringRef element) {
   builder.setInsertionPointToStart(block);
   KernelBuilder k(builder, loc);
   Value x = block->getArgument(0), y = block->getArgument(1);
-  k.loop(k.index(0), k.index(columns), [&](Expr c) { k.store(k.load(x, {c}) * 2, y, {c}); });
-  k.forColumns(columns, [&](const Columns &c) { k.store(k.load(x, {}, c) * 2, y, {}, c); });
-  k.store(k.sumColumns(columns, [&](const Columns &c) { return k.load(x, {}, c); }), y,
-          {k.index(0)});
+  if (copies) {
+    k.forColumns(columns, [&](const Columns &c) { k.store(k.load(x, {}, c), y, {}, c); });
+  } else {
+    k.loop(k.index(0), k.index(columns), [&](Expr c) { k.store(k.load(x, {c}) * 2, y, {c}); });
+    k.forColumns(columns, [&](const Columns &c) { k.store(k.load(x, {}, c) * 2, y, {}, c); });
+    k.store(k.sumColumns(columns, [&](const Columns &c) { return k.load(x, {}, c); }), y,
+            {k.index(0)});
+  }
   func::ReturnOp::create(builder, loc);
   EXPECT_TRUE(succeeded(verify(*module)));
   std::string text;
@@ -60,6 +64,10 @@ TEST(ElementTypes, NarrowFloatsAreComputedInTheAccumulatorsType) {
   for (const char *op : {"arith.mulf", "arith.addf"})
     for (size_t at = text.find(op); at != std::string::npos; at = text.find(op, at + 1))
       EXPECT_EQ(text.substr(at, text.find('\n', at) - at).find("bf16"), std::string::npos) << text;
+}
+
+TEST(ElementTypes, CopiesAreNotRounded) {
+  EXPECT_EQ(kernelText("bf16", /*copies=*/true).find("truncf"), std::string::npos);
 }
 
 TEST(ElementTypes, AccumulatorsTypeTakesNoConversion) {

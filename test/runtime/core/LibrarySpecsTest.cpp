@@ -41,7 +41,7 @@ TEST(LibrarySpecs, RefusesDilationsThatAreNone) {
 }
 
 TEST(LibrarySpecs, RefusesTypes) {
-  for (gc::plan::DType type : {gc::plan::DType_F16, gc::plan::DType_BF16, gc::plan::DType_I32}) {
+  for (gc::plan::DType type : {gc::plan::DType_F16, gc::plan::DType_I32}) {
     cpu::ConvolutionSpec convolution = smallConvolution();
     convolution.type = type;
     expectRefusal(convolution, gc::plan::EnumNameDType(type));
@@ -51,6 +51,17 @@ TEST(LibrarySpecs, RefusesTypes) {
     product.type = gc::plan::DType_F32, product.accumulator = type;
     expectRefusal(product, gc::plan::EnumNameDType(type));
   }
+}
+
+// What accumulates is f32, and so is what f32 gives.
+TEST(LibrarySpecs, RefusesHalvesThatLoseSums) {
+  cpu::MatMulSpec product = smallMatMul();
+  product.result = gc::plan::DType_BF16;
+  expectRefusal(product, "results in BF16");
+  product.type = gc::plan::DType_BF16;
+  EXPECT_TRUE(cpu::workspaceBytes(product, 1));
+  product.accumulate = true;
+  expectRefusal(product, "added to BF16");
 }
 
 // Workspaces are remembered by it, so it must tell apart what differs.
@@ -70,6 +81,8 @@ TEST(LibrarySpecs, KeysTellFieldsApart) {
   add(smallConvolution(), [](auto &s) { s.dilation_w = 2; });
   add(smallConvolution(), [](auto &s) { s.type = gc::plan::DType_F16; });
   add(smallConvolution(), [](auto &s) { s.accumulator = gc::plan::DType_F16; });
+  add(smallConvolution(), [](auto &s) { s.result = gc::plan::DType_BF16; });
+  add(smallConvolution(), [](auto &s) { s.native = true; });
   add(smallConvolution(), [](auto &s) { s.bias = true; });
   add(smallConvolution(), [](auto &s) { s.accumulate = true; });
   add(smallMatMul(), [](auto &s) { s.type = gc::plan::DType_F16; });

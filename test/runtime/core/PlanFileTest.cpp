@@ -324,7 +324,7 @@ const Broken kBroken[] = {
        s.type = gc::plan::DType_F16;
        p.convolution(s, a, a, a, -1, -1, -1);
      },
-     "computes f16 with sums in f32; only f32 is supported yet"},
+     "computes f16 with sums in f32 and results in f32; products are of f32 or bf16"},
     {"matmulStrides",
      [](SmallPlan &p) {
        uint32_t a = p.activation("a", {1000});
@@ -397,10 +397,27 @@ const Broken kBroken[] = {
      [](SmallPlan &p) {
        uint32_t a = p.activation("a", {30});
        cpu::MatMulSpec s = smallMatMul();
+       s.type = gc::plan::DType_F16;
+       p.matmul(s, {a, 0}, {a, 0}, {a, 0}, -1, -1, -1);
+     },
+     "computes f16 with sums in f32 and results in f32; products are of f32 or bf16"},
+    {"matmulOfAnotherType",
+     [](SmallPlan &p) {
+       uint32_t a = p.activation("a", {30});
+       cpu::MatMulSpec s = smallMatMul();
        s.type = gc::plan::DType_BF16;
        p.matmul(s, {a, 0}, {a, 0}, {a, 0}, -1, -1, -1);
      },
-     "computes bf16 with sums in f32; only f32 is supported yet"},
+     "a 'a' is not bf16"},
+    {"matmulAccumulatesHalves",
+     [](SmallPlan &p) {
+       uint32_t a = p.activation("a", {30});
+       cpu::MatMulSpec s = smallMatMul();
+       s.type = s.result = gc::plan::DType_BF16;
+       s.accumulate = true;
+       p.matmul(s, {a, 0}, {a, 0}, {a, 0}, -1, -1, -1);
+     },
+     "adds to what is there in bf16; only f32 accumulates"},
     {"matmulAccumulator",
      [](SmallPlan &p) {
        uint32_t a = p.activation("a", {30});

@@ -76,6 +76,7 @@ TEST(Report, HasThePromisedKeys) {
                           "memory",
                           "remat",
                           "split",
+                          "precision",
                           "verify",
                           "prediction",
                           "epochs",
@@ -98,8 +99,8 @@ TEST(Report, HasThePromisedKeys) {
   for (const char *key :
        {"predicted_peak_bytes", "measured_peak_bytes", "lower_bound_bytes", "weights_bytes",
         "gradients_bytes", "optimizer_bytes", "activations_bytes", "workspace_bytes", "input_bytes",
-        "arena_bytes", "allocations_in_step", "library_bytes", "process_rss_before_bytes",
-        "process_rss_peak_bytes"})
+        "arena_bytes", "master_bytes", "allocations_in_step", "library_bytes",
+        "process_rss_before_bytes", "process_rss_peak_bytes"})
     EXPECT_TRUE(out["memory"].contains(key)) << key;
   for (const char *key :
        {"policy", "budget_bytes", "retained", "recomputed", "recompute_seconds_predicted",

@@ -8,7 +8,8 @@ import sys
 SHARED = {"model": str, "device": str, "batch": int, "micro_batches": int, "parameters": int,
           "trainable_parameters": int,
           "version": str, "command_line": str, "host": str, "cpu": str, "configuration": dict,
-          "compile_seconds": float, "memory": dict, "remat": dict, "split": dict, "prediction": dict}
+          "compile_seconds": float, "memory": dict, "remat": dict, "split": dict, "precision": dict,
+          "prediction": dict}
 RUN = {**SHARED, "threads": int, "steps": int, "loss": list, "accuracy": (float, type(None)),
        "test_accuracy": (float, type(None)), "step_seconds": dict, "samples_per_second": float,
        "verify": dict, "learning_rate": list, "schedule": str, "validation": list, "best": (dict, type(None)),
@@ -16,7 +17,7 @@ RUN = {**SHARED, "threads": int, "steps": int, "loss": list, "accuracy": (float,
        "load_partial": (dict, type(None))}
 MEMORY = ["predicted_peak_bytes", "lower_bound_bytes", "weights_bytes", "gradients_bytes",
           "optimizer_bytes", "activations_bytes", "workspace_bytes", "input_bytes", "arena_bytes",
-          "fragmentation_bytes"]
+          "fragmentation_bytes", "master_bytes"]
 RUN_MEMORY = MEMORY + ["measured_peak_bytes", "allocations_in_step", "library_bytes",
                        "process_rss_before_bytes", "process_rss_peak_bytes"]
 REMAT = ["policy", "retained", "recomputed", "recompute_seconds_predicted", "recompute_fraction"]
@@ -46,6 +47,7 @@ def check(kind, report):
     for key in RUN_REMAT if run else REMAT:
         assert key in report["remat"], f"no remat.{key}"
     assert report["split"]["parts"] >= 1 and isinstance(report["split"]["chains"], str), "split"
+    assert set(report["precision"]) == {"products", "saved", "master"}, "precision"
     check_memory(report["memory"])
     assert report["prediction"]["step_seconds"] > 0 and report["prediction"]["rates_from"]
     if not run:

@@ -3,6 +3,7 @@
 #include "runtime/hal/cpu/library/DepthwiseFilterGradient.h"
 #include "runtime/hal/cpu/library/DirectConvolution.h"
 #include "runtime/hal/cpu/library/ProductConvolution.h"
+#include "runtime/hal/cpu/library/Widening.h"
 
 namespace gc::runtime::cpu {
 namespace {
@@ -21,6 +22,20 @@ bool preferProduct(const ConvolutionSpec &s) {
   return s.direction == plan::Direction_BackwardWeights && s.in_c * s.out_c >= 128 * 512;
 }
 
+/// Whether kernels that multiply bf16 are faster for this shape where they are at all.
+bool hasNativeKernels(const ConvolutionSpec &s) {
+  if (s.groups > 1 || s.kernel_h * s.kernel_w >= 16)
+    return false;
+  if (s.direction != plan::Direction_BackwardWeights)
+    return true;
+  // Filters' gradients: few channels leave pairs of bf16 empty, and small images are transposed for
+  // every tap. Ours that add up need f32.
+  if (s.result != plan::DType_F32 || s.in_c < 16)
+    return false;
+  bool oneTap = s.kernel_h == 1 && s.kernel_w == 1;
+  return oneTap ? !(s.bias && preferProduct(s)) : s.out_h * s.out_w > 100;
+}
+
 } // namespace
 
 Result<std::unique_ptr<ConvolutionCall>> ConvolutionCall::create(const ConvolutionSpec &spec) {
@@ -33,17 +48,23 @@ Result<std::unique_ptr<ConvolutionCall>> ConvolutionCall::create(const Convoluti
     return badInput(std::to_string(spec.groups) + " groups do not divide " +
                     std::to_string(spec.in_c) + " input and " + std::to_string(spec.out_c) +
                     " output channels");
-  if (Status types = checkTypes(spec.type, spec.accumulator); !types)
+  if (Status types = checkTypes(spec.type, spec.accumulator, spec.result, spec.accumulate); !types)
     return types.error();
   if (spec.direction != plan::Direction_Forward &&
       (spec.residual || spec.activation != plan::Activation_None))
     return badInput("activation and residual belong to the forward convolution");
+  bool halves = hasHalves(spec);
+  if (halves && !(spec.native && hasNativeKernels(spec)))
+    return buildWideningConvolution(spec);
   if (preferProduct(spec))
     return buildProductConvolution(spec);
   if (isDepthwiseFilterGradient(spec))
     return buildDepthwiseFilterGradient(spec);
   std::unique_ptr<ConvolutionCall> call;
-  if (Status built = guarded("convolution", [&] { call = buildDirectConvolution(spec); }); !built)
+  Status built = guarded("convolution", [&] { call = buildDirectConvolution(spec); });
+  if (!built && halves)
+    return buildWideningConvolution(spec);
+  if (!built)
     return built.error();
   return call;
 }

@@ -5,6 +5,8 @@
 #include "runtime/hal/cpu/library/FilterLayout.h"
 #include "runtime/hal/cpu/library/Loops.h"
 
+#include <stdexcept>
+
 namespace gc::runtime::cpu {
 namespace {
 
@@ -12,15 +14,19 @@ using dnnl::algorithm;
 using dnnl::memory;
 
 constexpr auto kF32 = memory::data_type::f32;
+constexpr auto kBf16 = memory::data_type::bf16;
 
 class Direct final : public ConvolutionCall {
 public:
   explicit Direct(const ConvolutionSpec &spec)
-      : s_(spec), src_({s_.batch, s_.in_c, s_.in_h, s_.in_w}, kF32, memory::format_tag::nhwc),
-        dst_({s_.batch, s_.out_c, s_.out_h, s_.out_w}, kF32, memory::format_tag::nhwc),
-        weights_(filterSizes(), kF32,
+      : s_(spec), src_({s_.batch, s_.in_c, s_.in_h, s_.in_w}, typeOf(plan::Direction_BackwardData),
+                       memory::format_tag::nhwc),
+        dst_({s_.batch, s_.out_c, s_.out_h, s_.out_w}, typeOf(plan::Direction_Forward),
+             memory::format_tag::nhwc),
+        weights_(filterSizes(), typeOf(plan::Direction_BackwardWeights),
                  s_.groups == 1 ? memory::format_tag::ohwi : memory::format_tag::abdec),
-        anyWeights_(filterSizes(), kF32, memory::format_tag::any),
+        anyWeights_(filterSizes(), typeOf(plan::Direction_BackwardWeights),
+                    memory::format_tag::any),
         bias_({s_.out_c}, kF32, memory::format_tag::x), strides_{s_.stride_h, s_.stride_w},
         dilation_{s_.dilation_h - 1, s_.dilation_w - 1}, before_{s_.pad_h, s_.pad_w},
         after_{paddingAfter(s_.in_h, s_.out_h, s_.kernel_h, s_.stride_h, s_.dilation_h, s_.pad_h),
@@ -44,7 +50,11 @@ public:
     void *weights = p.weights;
     if (blocked_) {
       weights = at(p.workspace, blockedOffset_);
-      filters_.fromOhwi(static_cast<float *>(weights), static_cast<const float *>(p.weights));
+      if (s_.type == plan::DType_BF16)
+        filters_.fromOhwi(static_cast<uint16_t *>(weights),
+                          static_cast<const uint16_t *>(p.weights));
+      else
+        filters_.fromOhwi(static_cast<float *>(weights), static_cast<const float *>(p.weights));
     }
     bool forward = s_.direction == plan::Direction_Forward;
     void *result = forward ? p.dst : p.src;
@@ -85,6 +95,11 @@ private:
   size_t biasPlace_ = 0, residualPlace_ = 0; // 0: none (place 0 is src)
   bool blocked_ = false, temporary_ = false, separateEpilogue_ = false;
 
+  /// The type of the operand that is the result of `direction`.
+  memory::data_type typeOf(plan::Direction direction) const {
+    plan::DType type = s_.direction == direction ? s_.result : s_.type;
+    return type == plan::DType_BF16 ? kBf16 : kF32;
+  }
   // Filters with groups have five dimensions: [group, out, in, kernel, kernel].
   memory::dims filterSizes() const {
     if (s_.groups == 1)
@@ -97,10 +112,17 @@ private:
   }
 
   dnnl::convolution_forward::primitive_desc forwardHint(const dnnl::primitive_attr &attr) {
+    // Forward of the same factors; its own result is of their type.
+    auto type = s_.type == plan::DType_BF16 ? kBf16 : kF32;
+    memory::desc src = as(src_, type), dst = as(dst_, type), weights = as(anyWeights_, type);
     dnnl::convolution_forward::desc desc(dnnl::prop_kind::forward_training,
-                                         algorithm::convolution_direct, src_, anyWeights_, dst_,
-                                         strides_, dilation_, before_, after_);
+                                         algorithm::convolution_direct, src, weights, dst, strides_,
+                                         dilation_, before_, after_);
     return {desc, attr, engine()};
+  }
+  static memory::desc as(memory::desc desc, memory::data_type type) {
+    desc.data.data_type = memory::convert_to_c(type);
+    return desc;
   }
 
   void buildForward() {
@@ -143,6 +165,8 @@ private:
       }
     }
     if (!fusible || (extras && isReference(pd.impl_info_str()))) {
+      if (s_.result != plan::DType_F32) // our own epilogue knows f32 alone
+        throw std::runtime_error("no fused epilogue for bf16");
       pd = make(false);
       separateEpilogue_ = s_.residual || s_.activation != plan::Activation_None;
       temporary_ = s_.accumulate;
@@ -233,6 +257,8 @@ private:
   }
 
   template <typename Descriptor> void finish(const Descriptor &pd, dnnl::primitive primitive) {
+    if (s_.type != plan::DType_F32 && isReference(pd.impl_info_str()))
+      throw std::runtime_error("no fast kernel for bf16");
     main_ = Primitive(std::move(primitive), pd.impl_info_str());
     scratchOffset_ = layout_.take(pd.scratchpad_desc().get_size());
   }

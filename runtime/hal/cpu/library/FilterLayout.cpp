@@ -63,7 +63,8 @@ static bool consecutive(const int64_t *first, int64_t n) {
   return true;
 }
 
-void FilterLayout::fromOhwi(float *blocked, const float *ohwi) const {
+template <typename Element>
+void FilterLayout::reorder(Element *blocked, const Element *ohwi) const {
   if (groups_ > 1) {
     std::memset(blocked, 0, bytes_); // what only pads
     return forGroups([=](int64_t place, int64_t index) { blocked[place] = ohwi[index]; });
@@ -74,19 +75,19 @@ void FilterLayout::fromOhwi(float *blocked, const float *ohwi) const {
   for (int64_t tile = 0; tile < outTiles; ++tile)
     for (int64_t tap = 0; tap < kernelH_ * kernelW_; ++tap) {
       const int64_t o0 = tile * kTile, oN = std::min(kTile, outs - o0);
-      float *base = blocked + height_[static_cast<size_t>(tap / kernelW_)] +
-                    width_[static_cast<size_t>(tap % kernelW_)];
+      Element *base = blocked + height_[static_cast<size_t>(tap / kernelW_)] +
+                      width_[static_cast<size_t>(tap % kernelW_)];
       const int64_t *places = &out_[static_cast<size_t>(o0)];
       const bool straight = oN == kTile && consecutive(places, kTile);
       for (int64_t i0 = 0; i0 < ins; i0 += kTile) {
         const int64_t iN = std::min(kTile, ins - i0);
-        alignas(64) float part[kTile][kTile] = {};
+        alignas(64) Element part[kTile][kTile] = {};
         const int64_t given = std::clamp<int64_t>(inC_ - i0, 0, iN);
         for (int64_t o = 0; o < std::min(oN, outC_ - o0); ++o)
           std::memcpy(part[o], ohwi + (o0 + o) * row + tap * inC_ + i0,
-                      static_cast<size_t>(given) * sizeof(float));
+                      static_cast<size_t>(given) * sizeof(Element));
         for (int64_t i = 0; i < iN; ++i) {
-          float *target = base + in_[static_cast<size_t>(i0 + i)];
+          Element *target = base + in_[static_cast<size_t>(i0 + i)];
           if (straight)
             for (int64_t o = 0; o < kTile; ++o)
               target[places[0] + o] = part[o][i];
@@ -97,6 +98,9 @@ void FilterLayout::fromOhwi(float *blocked, const float *ohwi) const {
       }
     }
 }
+
+template void FilterLayout::reorder(float *, const float *) const;
+template void FilterLayout::reorder(uint16_t *, const uint16_t *) const;
 
 void FilterLayout::toOhwi(float *ohwi, const float *blocked, bool add) const {
   if (groups_ > 1)

@@ -18,16 +18,18 @@ namespace gc::runtime::cpu {
 class FilterLayout {
 public:
   FilterLayout() = default;
-  /// `desc` is a blocked f32 descriptor of four or five dimensions.
+  /// `desc` is a blocked descriptor of four or five dimensions.
   explicit FilterLayout(const dnnl::memory::desc &desc);
 
   size_t bytes() const { return bytes_; }
   /// Writes all of the blocked filter; channels that only pad it become 0.
-  void fromOhwi(float *blocked, const float *ohwi) const;
+  void fromOhwi(float *blocked, const float *ohwi) const { reorder(blocked, ohwi); }
+  void fromOhwi(uint16_t *blocked, const uint16_t *ohwi) const { reorder(blocked, ohwi); } // bf16
   /// ohwi = blocked, or ohwi += blocked.
   void toOhwi(float *ohwi, const float *blocked, bool add) const;
 
 private:
+  template <typename Element> void reorder(Element *blocked, const Element *ohwi) const;
   /// Calls body(place in the blocked layout, index in OHWI) for each element of each group.
   template <typename Body> void forGroups(Body body) const;
 

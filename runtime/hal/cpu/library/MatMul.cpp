@@ -2,9 +2,11 @@
 // else operands are packed into the workspace, and the result leaves it through our own epilogue.
 #include "runtime/hal/cpu/library/Loops.h"
 #include "runtime/hal/cpu/library/Primitive.h"
+#include "runtime/hal/cpu/library/Widening.h"
 
 #include <mutex>
 #include <omp.h>
+#include <stdexcept>
 
 namespace gc::runtime::cpu {
 namespace {
@@ -13,6 +15,10 @@ using dnnl::algorithm;
 using dnnl::memory;
 using Dims = memory::dims;
 constexpr auto kF32 = memory::data_type::f32;
+
+memory::data_type dataType(plan::DType type) {
+  return type == plan::DType_BF16 ? memory::data_type::bf16 : kF32;
+}
 
 Dims denseStrides(const Dims &sizes) {
   Dims strides(sizes.size(), 1);
@@ -71,12 +77,15 @@ public:
                         {true, true, false},
                         {true, true, true}}) {
       bool last = pack.a && pack.b && pack.c;
+      if (hasHalves(spec_) && (pack.a || pack.b || pack.c))
+        throw std::runtime_error("no kernel for bf16 with these strides");
       if ((!pack.a && !usable(a)) || (!pack.b && !usable(b)) || (!pack.c && !usable(c)))
         continue;
       try {
-        prepare(pack.a ? dense(aLayout_) : memory::desc(aSizes, kF32, a),
-                pack.b ? dense(bLayout_) : memory::desc(bSizes, kF32, b),
-                pack.c ? dense(cLayout_) : memory::desc(cSizes, kF32, c), /*fused=*/!pack.c);
+        auto factor = dataType(spec_.type), result = dataType(spec_.result);
+        prepare(pack.a ? dense(aLayout_) : memory::desc(aSizes, factor, a),
+                pack.b ? dense(bLayout_) : memory::desc(bSizes, factor, b),
+                pack.c ? dense(cLayout_) : memory::desc(cSizes, result, c), /*fused=*/!pack.c);
       } catch (const dnnl::error &) {
         if (last)
           throw;
@@ -238,10 +247,16 @@ Result<std::unique_ptr<MatMulCall>> MatMulCall::create(const MatMulSpec &spec) {
       spec.b_strides.size() != dims || spec.c_strides.size() != dims)
     return badInput("a matrix product needs positive sizes and " + std::to_string(dims) +
                     " strides for each operand");
-  if (Status types = checkTypes(spec.type, spec.accumulator); !types)
+  if (Status types = checkTypes(spec.type, spec.accumulator, spec.result, spec.accumulate); !types)
     return types.error();
+  bool halves = hasHalves(spec);
+  if (halves && !spec.native)
+    return buildWideningMatMul(spec);
   auto product = std::make_unique<Product>(spec);
-  if (Status built = guarded("matrix product", [&] { product->build(); }); !built)
+  Status built = guarded("matrix product", [&] { product->build(); });
+  if (!built && halves)
+    return buildWideningMatMul(spec);
+  if (!built)
     return built.error();
   return std::unique_ptr<MatMulCall>(std::move(product));
 }

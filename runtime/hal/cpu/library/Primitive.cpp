@@ -1,4 +1,5 @@
 #include "runtime/hal/cpu/library/Primitive.h"
+#include "runtime/hal/cpu/library/HalfRates.h"
 #include "runtime/hal/cpu/library/Team.h"
 
 #include <omp.h>
@@ -6,7 +7,10 @@
 namespace gc::runtime::cpu {
 
 const dnnl::engine &engine() {
-  static dnnl::engine instance(dnnl::engine::kind::cpu, 0);
+  static dnnl::engine instance = [] {
+    limitInstructions();
+    return dnnl::engine(dnnl::engine::kind::cpu, 0);
+  }();
   return instance;
 }
 
@@ -55,11 +59,15 @@ dnnl::primitive_attr userScratchpad() {
   return attr;
 }
 
-Status checkTypes(plan::DType type, plan::DType accumulator) {
-  if (type == plan::DType_F32 && accumulator == plan::DType_F32)
+Status checkTypes(plan::DType type, plan::DType accumulator, plan::DType result, bool accumulates) {
+  bool isKnown = type == plan::DType_F32 || type == plan::DType_BF16;
+  bool isResult = result == plan::DType_F32 || (result == type && !accumulates);
+  if (isKnown && isResult && accumulator == plan::DType_F32)
     return {};
-  return badInput(std::string("the CPU's library computes F32 alone, not ") +
-                  plan::EnumNameDType(type) + " with sums in " + plan::EnumNameDType(accumulator));
+  return badInput(std::string("the CPU's library computes F32 and BF16 with sums in F32, not ") +
+                  plan::EnumNameDType(type) + " with sums in " + plan::EnumNameDType(accumulator) +
+                  " and results " + (accumulates ? "added to " : "in ") +
+                  plan::EnumNameDType(result));
 }
 
 } // namespace gc::runtime::cpu

@@ -62,7 +62,7 @@ private:
 inline char *at(void *workspace, size_t offset) { return static_cast<char *>(workspace) + offset; }
 
 /// Bad input unless there are kernels for these types.
-Status checkTypes(plan::DType type, plan::DType accumulator);
+Status checkTypes(plan::DType type, plan::DType accumulator, plan::DType result, bool accumulates);
 
 /// Runs `build`, turning oneDNN's exceptions into an error about `what`.
 template <typename Function> Status guarded(const char *what, Function build) {

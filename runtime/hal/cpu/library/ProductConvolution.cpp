@@ -16,6 +16,7 @@ public:
 
   Status build() {
     MatMulSpec product;
+    product.type = s_.type, product.result = s_.result, product.native = s_.native;
     switch (s_.direction) {
     case plan::Direction_Forward: // [rows × depth] · [out_c × depth]ᵀ
       product.m = rows_, product.n = s_.out_c, product.k = depth_;
