@@ -129,14 +129,17 @@ GreedyPacking packGreedily(const PackingComponent &component, const PackingKeys 
   const int attempts = component.items.size() < kLarge ? std::size(kAttempts) : 6;
   std::vector<GreedyPacking> results(attempts);
   std::atomic<int> winner{attempts}; // lowest attempt that reached `enough`
-  runTasks(attempts, threads, [&](int number) {
+  // The first is often good enough: until that is known, no thread begins another.
+  auto attempt = [&](int number) {
     if (number > winner.load(std::memory_order_relaxed))
       return;
     const Attempt &attempt = kAttempts[number];
     results[number] = packInOrder(component, keys.order(attempt.keys), attempt.choice);
     if (results[number].height <= enough)
       lowerTo(winner, number);
-  });
+  };
+  attempt(0);
+  runTasks(attempts - 1, threads, [&](int number) { attempt(number + 1); });
 
   // Attempts after the winner may or may not have run: leave them out, so that time does not
   // matter.

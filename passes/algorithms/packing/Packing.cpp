@@ -53,12 +53,20 @@ PackingResult packIntervals(std::span<const Interval> intervals, const PackingOp
   auto threadsFor = [&](const PackingComponent &component) {
     return component.items.size() < 64 ? 1 : std::max(options.threads, 1);
   };
+  // Of very many items the last ten thousandth of the arena costs more time than it is worth.
+  constexpr size_t manyItems = 4000;
+  constexpr int64_t partOfMany = 8192;
+  auto unitsEnough = [&](const PackingComponent &component) {
+    int64_t units = component.unitsWithin(enoughBytes);
+    bool isAny = options.capacity == 0 && component.items.size() >= manyItems;
+    return isAny ? units + units / partOfMany : units;
+  };
   std::vector<PackingKeys> keys;
   std::vector<GreedyPacking> packings;
   for (const PackingComponent &component : components) {
     keys.emplace_back(component);
-    packings.push_back(packGreedily(component, keys.back(), component.unitsWithin(enoughBytes),
-                                    threadsFor(component)));
+    packings.push_back(
+        packGreedily(component, keys.back(), unitsEnough(component), threadsFor(component)));
   }
 
   if (options.completeSearch && options.capacity >= (options.capacity ? result.lowerBound : 0)) {
@@ -73,8 +81,7 @@ PackingResult packIntervals(std::span<const Interval> intervals, const PackingOp
         continue;
       budget.threads = threadsFor(component);
       int64_t lowerBound = component.lowerBound;
-      searchCapacity(component, keys[i], component.unitsWithin(enoughBytes), packings[i],
-                     lowerBound, budget);
+      searchCapacity(component, keys[i], unitsEnough(component), packings[i], lowerBound, budget);
       result.lowerBound = std::max(result.lowerBound, component.bytesFor(lowerBound));
       enoughBytes = std::max(enoughBytes, component.bytesFor(packings[i].height));
     }

@@ -75,15 +75,24 @@ Frontier::Frontier(const StepGraph &graph, const FrontierOptions &options)
   improved.resize(targets.size());
   bounds.resize(targets.size());
   cuts = cutPlans(graph, options.cuts);
-  if (!isLarge()) {
-    add(greedyPlans(graph, options.greedy));
-    add(descend(base.front()));
-    size_t descents = std::min(options.descents, cuts.size() - 1); // the first keeps everything
-    for (size_t i = 1; i <= descents; ++i)
-      add(descend(cuts[(cuts.size() - 1) * i / descents]));
-  }
+  if (!isLarge())
+    addSearched();
   add(cuts);
   base = paretoOf(std::move(base));
+}
+
+// Greedy plans, and descents from keeping everything and from cuts.
+void Frontier::addSearched() {
+  std::vector<const RematPlan *> starts{&base.front()};
+  size_t descents = std::min(options.descents, cuts.size() - 1); // the first keeps everything
+  for (size_t i = 1; i <= descents; ++i)
+    starts.push_back(&cuts[(cuts.size() - 1) * i / descents]);
+  std::vector<std::vector<RematPlan>> found(1 + starts.size());
+  runTasks(static_cast<int>(found.size()), searchThreads(), [&](int task) {
+    found[task] = task == 0 ? greedyPlans(graph, options.greedy) : descend(*starts[task - 1]);
+  });
+  for (std::vector<RematPlan> &plans : found)
+    add(std::move(plans));
 }
 
 bool Frontier::isLarge() const { return graph.ops.size() > options.largeOps; }
@@ -120,10 +129,20 @@ const std::vector<RematPlan> &Frontier::smallPlans() {
   return *small;
 }
 
+// Seconds that improve() does not go below, so that few rungs need to be improved for a budget:
+// what plans take that have much more room, or much less than those that are there at first.
+double Frontier::leastFor(int rung) const {
+  const RematPlan *own = fastestWithin(base, targets[rung]);
+  while (!own) // smaller than what is there: as for the last rung that is not
+    own = fastestWithin(base, targets[--rung]);
+  const RematPlan *above = fastestWithin(base, targets[std::max(0, rung - options.reach)]);
+  return std::min(above->recomputeSeconds, options.mostGain * own->recomputeSeconds);
+}
+
 // What no plan of a rung can beat.
 double Frontier::boundOf(int rung) {
   if (!bounds[rung])
-    bounds[rung] = recomputeLowerBound(graph, targets[rung - 1]);
+    bounds[rung] = std::max(recomputeLowerBound(graph, targets[rung - 1]), leastFor(rung));
   return *bounds[rung];
 }
 
@@ -189,10 +208,19 @@ std::vector<RematPlan> Frontier::improve(int rung, const std::vector<RematPlan> 
   std::vector<RematPlan> plans;
   if (!fastestWithin(starts, target))
     return plans; // smaller than all that is known
+  double least = leastFor(rung);
   PlanImprover improver(graph, decidable);
   const RematPlan *fast = fastestWithin(starts, target), *cut = fastestWithin(cuts, target);
-  for (const RematPlan *start : {fast, cut, nextLarger(starts, target)}) {
-    if (!start || (start == cut && cut->seconds == fast->seconds))
+  struct Start {
+    const RematPlan *plan;
+    int64_t changes;
+  };
+  // The last one begins far from what others found, and has time to go far.
+  for (auto [start, changes] : {Start{fast, changes},
+                                {cut && cut->seconds != fast->seconds ? cut : nullptr, changes},
+                                {nextLarger(starts, target), changes},
+                                {cut ? cut : &cuts.back(), options.longer * changes}}) {
+    if (!start)
       continue;
     improver.begin(start->retention);
     improver.lower(target);
@@ -200,8 +228,9 @@ std::vector<RematPlan> Frontier::improve(int rung, const std::vector<RematPlan> 
     improver.anneal(target, changes);
     for (int part = 0; part < options.between; ++part) {
       improver.fill(target + (above - target) * part / options.between);
-      if (std::optional<RematPlan> plan = improver.plan();
-          plan && plan->peak <= above && plan->peak > lowestOf(rung))
+      if (std::optional<RematPlan> plan = improver.plan(); plan && plan->peak <= above &&
+                                                           plan->peak > lowestOf(rung) &&
+                                                           plan->recomputeSeconds >= least)
         plans.push_back(std::move(*plan));
     }
   }

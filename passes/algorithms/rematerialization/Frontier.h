@@ -20,7 +20,12 @@ struct FrontierOptions {
   // Random changes that are tried to improve a plan: for each value, and in all for the target.
   int64_t changesPerValue = 400;
   int64_t changesTimesOps = 40'000'000, fewestChanges = 2000, mostChanges = 80'000;
-  int between = 4; // plans between two targets
+  int64_t longer = 3; // times as many of them, from a plan of a cut
+  int between = 4;    // plans between two targets
+  // Plans for a target are no faster than those so many rungs above it, or than this part of what
+  // was there at first takes.
+  int reach = 6;
+  double mostGain = 0.75;
   // The exact search, for graphs in which few values are large:
   int exactOps = 40;           // up to this many ops every point of the frontier is asked for,
   int exactSteps = 48;         // else budgets that fall by this part
@@ -52,9 +57,11 @@ public:
 
 private:
   bool isLarge() const;
+  void addSearched();
   void add(std::vector<RematPlan> plans);
   std::vector<RematPlan> descend(const RematPlan &start) const;
   const std::vector<RematPlan> &smallPlans();
+  double leastFor(int rung) const;
   double boundOf(int rung);
   int64_t lowestOf(int rung) const;
   std::vector<RematPlan> improve(int rung, const std::vector<RematPlan> &starts) const;

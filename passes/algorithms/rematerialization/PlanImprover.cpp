@@ -164,7 +164,6 @@ void PlanImprover::changeSome() {
     int value = decidable[place];
     tracker->decide(value, another(tracker->retention()[value]));
   }
-  tracker->settle();
 }
 
 void PlanImprover::anneal(int64_t target, int64_t changes) {
@@ -186,11 +185,17 @@ void PlanImprover::anneal(int64_t target, int64_t changes) {
   for (int64_t i = 0; i < changes; ++i, temperature *= cooling) {
     tracker->mark();
     changeSome();
-    double next = cost(target);
     // Slower by more than some multiple of the temperature is taken back; small multiples are
-    // likelier.
+    // likelier. A change that is too slow whatever its peak need not be counted to the end.
     double chance = static_cast<double>(random() % 1024) / 1024;
-    if (next - now > temperature * chance * chance * 3) {
+    double most = now + temperature * chance * chance * 3;
+    tracker->settleRuns();
+    double next = tracker->recomputeSeconds();
+    if (tracker->valid() && next <= most) {
+      tracker->settle();
+      next = cost(target);
+    }
+    if (!tracker->valid() || next > most) {
       tracker->undo();
       continue;
     }

@@ -287,9 +287,8 @@ int64_t PlanTracker::groupPeak(int at) {
   return most;
 }
 
-// First when ops run again, from the last op to the first,
-// as an op's moment depends on its readers'; then lives; then what meets in a moment.
-void PlanTracker::settle() {
+// From the last op to the first, as an op's moment depends on its readers'.
+void PlanTracker::settleRuns() {
   std::make_heap(openOps.begin(), openOps.end());
   auto open = [](std::vector<int> &list, std::vector<char> &isOpen, int item) {
     if (isOpen[item])
@@ -322,6 +321,11 @@ void PlanTracker::settle() {
         std::push_heap(openOps.begin(), openOps.end());
     }
   }
+}
+
+// First when ops run again; then lives; then what meets in a moment.
+void PlanTracker::settle() {
+  settleRuns();
   for (int value : openValues) {
     isOpenValue[value] = 0;
     Lives now = livesOf(value);
@@ -362,7 +366,10 @@ void PlanTracker::undo() {
       break;
     }
   }
-  // The sums of all groups are those of before.
+  // All lives and the sums of all groups are those of before.
+  for (int value : openValues)
+    isOpenValue[value] = 0;
+  openValues.clear();
   for (int at : openGroups)
     isOpenGroup[at] = 0;
   openGroups.clear();

@@ -26,6 +26,9 @@ public:
   void decide(int value, Retention retention);
   /// Counts anew what decisions have touched.
   void settle();
+  /// The first part of it, which may do to know that a change is not worth it: what runs again and
+  /// when. recomputeSeconds() and valid() are right, and settle() or undo() must follow.
+  void settleRuns();
   /// Begins a change that undo() can take back.
   void mark();
   /// Takes back what was decided since mark().
