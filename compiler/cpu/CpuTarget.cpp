@@ -51,6 +51,8 @@ static SmallVector<plan::MatMulT> attentionProducts(Operation *op, AttentionShap
   products.push_back(attentionScores(shape));
   if (isa<AttentionOp>(op)) {
     products.push_back(attentionOutput(shape));
+  } else if (isa<AttentionBiasGradOp>(op)) {
+    products.push_back(attentionScoreGradient(shape));
   } else {
     products.push_back(attentionValueGradient(shape));
     products.push_back(attentionScoreGradient(shape));
@@ -68,6 +70,8 @@ static SmallVector<AttentionShape> attentionChunks(Operation *op) {
   // Every chunk of every tensor must start on its own cache line.
   int64_t unit = 1;
   auto align = [&](Type tensor) {
+    if (cast<ShapedType>(tensor).getDimSize(0) != whole.batch)
+      return; // a bias that is the same for all samples
     int64_t sample = byteSize(tensor) / whole.batch;
     unit = std::lcm(unit, storageAlignment / std::gcd(storageAlignment, sample));
   };
@@ -79,6 +83,8 @@ static SmallVector<AttentionShape> attentionChunks(Operation *op) {
   for (int64_t done = 0; done < whole.batch; done += samples) {
     AttentionShape chunk = whole;
     chunk.batch = std::min(samples, whole.batch - done);
+    if (whole.bias[0] == whole.batch)
+      chunk.bias[0] = chunk.batch;
     chunks.push_back(chunk);
   }
   return chunks;
@@ -106,7 +112,7 @@ FailureOr<int64_t> CpuTarget::workspaceBytes(Operation *op, bool) {
     return answer(op, workspaceOf(*convolution, threads));
   if (auto product = matMulSpec(op))
     return answer(op, workspaceOf(*product, threads));
-  if (isa<AttentionOp, AttentionGradOp>(op)) {
+  if (isa<AttentionOp, AttentionGradOp, AttentionBiasGradOp>(op)) {
     FailureOr<AttentionWorkspace> parts = attentionWorkspace(op, threads);
     if (failed(parts))
       return failure();
@@ -150,7 +156,8 @@ static plan::DispatchT dispatchCommand(const KernelDispatch &dispatch,
 
 void CpuTarget::lowerAttention(Operation *op, const OpBuffers &buffers, PartOf partOf,
                                CommandWriter &writer) {
-  bool forward = isa<AttentionOp>(op);
+  bool forward = isa<AttentionOp>(op), ofBias = isa<AttentionBiasGradOp>(op);
+  Type element = getElementTypeOrSelf(op->getOperand(0));
   AttentionWorkspace sizes = *attentionWorkspace(op, threads); // asked before, cannot fail now
   unsigned workspace = static_cast<unsigned>(buffers.workspace);
   int64_t sample = 0, batch = attentionShape(op).batch;
@@ -163,6 +170,13 @@ void CpuTarget::lowerAttention(Operation *op, const OpBuffers &buffers, PartOf p
       int64_t rowBytes = byteSize(tensor.getType()) / (batch * s.sequence);
       return partOf(buffer, rowsBefore * rowBytes, rows * rowBytes);
     };
+    // Of a bias or its gradient, all of it where it is the same for all samples.
+    auto biasPart = [&](Value tensor, unsigned buffer) {
+      int64_t bytes = byteSize(tensor.getType()), each = bytes / batch;
+      bool isOfSamples = cast<ShapedType>(tensor.getType()).getDimSize(0) == batch;
+      int64_t first = rowsBefore / s.sequence;
+      return isOfSamples ? partOf(buffer, first * each, s.batch * each) : partOf(buffer, 0, bytes);
+    };
     auto operand = [&](unsigned i) { return rowsOf(op->getOperand(i), buffers.operands[i]); };
     auto result = [&](unsigned i) { return rowsOf(op->getResult(i), buffers.results[i]); };
     unsigned roles[6] = {};
@@ -173,8 +187,12 @@ void CpuTarget::lowerAttention(Operation *op, const OpBuffers &buffers, PartOf p
     if (!forward) {
       roles[ScoreGradient] = partOf(workspace, sizes.scores, s.scoreBytes());
       roles[OutputGradient] = operand(3);
-      roles[QkvGradient] = result(0);
+      if (!ofBias)
+        roles[QkvGradient] = result(0);
     }
+    SmallVector<unsigned> masked{roles[Scores], logsumexp};
+    if (unsigned place = forward ? 1 : 4; s.hasBias())
+      masked.push_back(biasPart(op->getOperand(place), buffers.operands[place]));
     int products = -1;
     if (sizes.products)
       products =
@@ -193,18 +211,22 @@ void CpuTarget::lowerAttention(Operation *op, const OpBuffers &buffers, PartOf p
     };
     multiply(attentionScores(s));
     if (forward) {
-      launch(emitter.emitAttentionSoftmax(s.batch, s.heads, s.sequence),
-             {roles[Scores], logsumexp});
+      launch(emitter.emitAttentionSoftmax(s, element), masked);
       multiply(attentionOutput(s));
       continue;
     }
-    launch(emitter.emitAttentionProbabilities(s.batch, s.heads, s.sequence),
-           {roles[Scores], logsumexp});
-    multiply(attentionValueGradient(s));
+    launch(emitter.emitAttentionProbabilities(s, element), masked);
+    if (!ofBias)
+      multiply(attentionValueGradient(s));
     multiply(attentionScoreGradient(s));
-    launch(emitter.emitAttentionScoreGradient(s.batch, s.heads, s.sequence, s.headSize,
-                                              getElementTypeOrSelf(op->getOperand(0))),
+    launch(emitter.emitAttentionScoreGradient(s.batch, s.heads, s.sequence, s.headSize, element),
            {roles[Scores], roles[ScoreGradient], roles[Output], roles[OutputGradient]});
+    if (ofBias) {
+      bool isFirst = rowsBefore == 0 || s.bias[0] != 1;
+      launch(emitter.emitAttentionBiasGradient(s, isFirst, element),
+             {roles[ScoreGradient], biasPart(op->getResult(0), buffers.results[0])});
+      continue;
+    }
     multiply(attentionQueryGradient(s));
     multiply(attentionKeyGradient(s));
   }
@@ -219,7 +241,7 @@ LogicalResult CpuTarget::lower(Operation *op, bool, const OpBuffers &buffers, Pa
     writer.add(bind(std::move(*convolution), op, buffers));
   } else if (auto product = matMulSpec(op)) {
     writer.add(bind(std::move(*product), op, buffers));
-  } else if (isa<AttentionOp, AttentionGradOp>(op)) {
+  } else if (isa<AttentionOp, AttentionGradOp, AttentionBiasGradOp>(op)) {
     lowerAttention(op, buffers, partOf, writer);
   } else {
     FailureOr<SmallVector<KernelDispatch>> dispatches = emitter.emit(op, buffers.aliases());
