@@ -1,8 +1,9 @@
 # What `cmake --install` and `cpack` put where:
 #   bin/       the tools, and gc-cudnn-plan, which gc-compile starts beside itself
 #   lib/gc/    what tools load by themselves: the cuda device, the compile-only driver
-#   lib*/      static libraries and `find_package(gc)`: gc::compiler (IR to a plan), gc::trainer (a plan trains)
-#   include/gc the headers of these two, below the same paths as in this repository
+#   lib*/      static libraries and `find_package(gc)`: gc::compiler (IR to a plan), gc::trainer (a plan trains),
+#              gc::api (a model in C++, trained by a loop of your own)
+#   include/gc the headers of these, below the same paths as in this repository
 #   share/gc   the small networks that are written by hand
 #   share/     manual pages, and completion for bash, zsh and fish
 include(GNUInstallDirs)
@@ -21,12 +22,12 @@ set(libraries
   gc_plan gc_hal_ranges gc_hal gc_cpu_library gc_allocation gc_session gc_weights gc_data gc_monitor
   gc_nvml gc_process gc_report gc_trainer
   gc_mlir gc_dialect gc_algorithms gc_passes gc_lowering gc_kernel_language gc_target gc_cpu_kernels
-  gc_cuda_devices gc_cuda_ptx gc_cuda_grids gc_cuda_library gc_compiler)
+  gc_cuda_devices gc_cuda_ptx gc_cuda_grids gc_cuda_library gc_compiler gc_models gc_api)
 foreach(library IN LISTS libraries)
   string(REGEX REPLACE "^gc_" "" name ${library})
   set_target_properties(${library} PROPERTIES EXPORT_NAME ${name})
 endforeach()
-foreach(library gc_compiler gc_trainer)
+foreach(library gc_compiler gc_trainer gc_api)
   target_include_directories(${library} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/gc>)
 endforeach()
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/gc)
@@ -39,6 +40,7 @@ install(FILES ${CMAKE_BINARY_DIR}/gcConfig.cmake ${CMAKE_BINARY_DIR}/gcConfigVer
         DESTINATION ${package})
 install(FILES compiler/Compile.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gc/compiler)
 install(FILES passes/FreezeWish.h passes/OptimizerSettings.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gc/passes)
+install(FILES api/ModelBuilder.h api/Session.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gc/api)
 install(DIRECTORY runtime DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gc FILES_MATCHING PATTERN "*.h"
         PATTERN "conformance" EXCLUDE)
 install(FILES ${CMAKE_BINARY_DIR}/runtime/plan/Plan_generated.h

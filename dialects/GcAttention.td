@@ -40,12 +40,18 @@ def Gc_AttentionOp : Gc_PureOp<"attention", [Gc_OwnPrecision, Gc_OwnSingles, Gc_
     `output = softmax(q k^T / sqrt(head size)) v`, heads side by side; `logsumexp` [batch, heads,
     sequence] of the scaled scores is all that the adjoint needs beside operand and output.
 
+    `bias` is added to the scaled scores: [batch, heads, sequence, sequence], queries before keys, where each
+    of the first three may be 1 and is then the same for all: a mask of keys is [batch, 1, 1, sequence], with
+    -1e30 where one is hidden. With `causal` a query sees the keys up to its own position alone.
+
     ```mlir
     %o, %lse = gc.attention %qkv {heads = 6 : i64} : (tensor<8x197x1152xf32>) -> (tensor<8x197x384xf32>, tensor<8x6x197xf32>)
+    %o, %lse = gc.attention %qkv, %bias {causal, heads = 6 : i64} : (tensor<8x197x1152xf32>, tensor<1x6x197x197xf32>) -> (tensor<8x197x384xf32>, tensor<8x6x197xf32>)
     ```
   }];
-  let arguments = (ins Gc_Sequence:$qkv, I64Attr:$heads);
+  let arguments = (ins Gc_Sequence:$qkv, Optional<Gc_Image>:$bias, I64Attr:$heads, UnitAttr:$causal);
   let results = (outs Gc_Sequence:$output, Gc_HeadStatistics:$logsumexp);
+  let hasVerifier = 1;
 }
 
 def Gc_AttentionGradOp : Gc_PureOp<"attention_grad", [
@@ -53,7 +59,7 @@ def Gc_AttentionGradOp : Gc_PureOp<"attention_grad", [
     InferTypeOpAdaptor]> {
   let summary = "gradient of attention's packed operand";
   let description = [{
-    Recomputes the probabilities `P = exp(q k^T / sqrt(d) - logsumexp)`; then `dV = P^T dO`,
+    Recomputes the probabilities `P = exp(q k^T / sqrt(d) + bias - logsumexp)`; then `dV = P^T dO`,
     `dS = P * (dO V^T - rowsum(dO * O)) / sqrt(d)`, `dQ = dS K`, `dK = dS^T Q`.
 
     ```mlir
@@ -62,8 +68,28 @@ def Gc_AttentionGradOp : Gc_PureOp<"attention_grad", [
     ```
   }];
   let arguments = (ins Gc_Sequence:$qkv, Gc_Sequence:$output,
-      Gc_HeadStatistics:$logsumexp, Gc_Sequence:$gradient, I64Attr:$heads);
+      Gc_HeadStatistics:$logsumexp, Gc_Sequence:$gradient, Optional<Gc_Image>:$bias,
+      I64Attr:$heads, UnitAttr:$causal);
   let results = (outs Gc_Sequence:$qkv_gradient);
+  let hasVerifier = 1;
+}
+
+def Gc_AttentionBiasGradOp : Gc_PureOp<"attention_bias_grad", [
+    Gc_OwnPrecision, Gc_OwnSingles, Gc_OwnCost, Gc_Samples<"Nowhere">, Gc_SameInInference, InferTypeOpAdaptor]> {
+  let summary = "gradient of attention's bias";
+  let description = [{
+    `P * (dO V^T - rowsum(dO * O))`, with P as in `gc.attention_grad`, added up over the samples and heads
+    for which the bias is the same, a row for each query: [1 or batch, 1 or heads, sequence, sequence].
+
+    ```mlir
+    %db = gc.attention_bias_grad %qkv, %o, %lse, %do, %bias {heads = 6 : i64}
+        : (tensor<8x197x1152xf32>, tensor<8x197x384xf32>, tensor<8x6x197xf32>, tensor<8x197x384xf32>, tensor<1x6x197x197xf32>) -> tensor<1x6x197x197xf32>
+    ```
+  }];
+  let arguments = (ins Gc_Sequence:$qkv, Gc_Sequence:$output,
+      Gc_HeadStatistics:$logsumexp, Gc_Sequence:$gradient, Gc_Image:$bias,
+      I64Attr:$heads, UnitAttr:$causal);
+  let results = (outs Gc_Image:$bias_gradient);
   let hasVerifier = 1;
 }
 

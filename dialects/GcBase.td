@@ -45,6 +45,7 @@ class Gc_Rank<int rank, list<Type> elements>
 // once, to the nearest, what they write.
 defvar Gc_Numbers = [F32, BF16];
 def Gc_Value : Gc_AnyRank<Gc_Numbers>;
+def Gc_Movable : Gc_AnyRank<!listconcat(Gc_Numbers, [I32])>; // also labels, which nothing computes
 def Gc_Matrix : Gc_Rank<2, Gc_Numbers>;   // rows of a linear layer, a weight, logits, a table
 def Gc_Sequence : Gc_Rank<3, Gc_Numbers>; // [batch, position, width]
 def Gc_Image : Gc_Rank<4, Gc_Numbers>;    // NHWC; a filter is OHWI
@@ -62,7 +63,7 @@ def Gc_GroupStatistics : Gc_Rank<2, [F32]>;
 def Gc_HeadStatistics : Gc_Rank<3, [F32]>;
 def Gc_Coefficients : Gc_Rank<1, [F32]>; // of an optimizer
 // Integers.
-def Gc_Labels : Gc_Rank<1, [I32]>;
+def Gc_Labels : Gc_AnyRank<[I32]>; // of samples, tokens or pixels
 def Gc_Indices : Gc_AnyRank<[I32]>;
 def Gc_WindowIndex : Gc_Rank<4, [I8]>; // a place in a pooling window
 def Gc_Generator : Gc_Rank<1, [I64]>;  // (seed, step)

@@ -62,8 +62,8 @@ def Gc_SliceOp : Gc_PureOp<"slice", [
     %y = gc.slice %x {axis = 1 : i64, offset = 0 : i64, size = 1 : i64} : (tensor<8x197x384xf32>) -> tensor<8x1x384xf32>
     ```
   }];
-  let arguments = (ins Gc_Value:$input, I64Attr:$axis, I64Attr:$offset, I64Attr:$size);
-  let results = (outs Gc_Value:$output);
+  let arguments = (ins Gc_Movable:$input, I64Attr:$axis, I64Attr:$offset, I64Attr:$size);
+  let results = (outs Gc_Movable:$output);
   let hasVerifier = 1;
 }
 

@@ -99,7 +99,8 @@ Value ModelBuilder::dropout(StringRef name, Value x, double probability) {
 }
 
 Value ModelBuilder::attention(StringRef name, Value qkv, int64_t heads) {
-  return create<AttentionOp>(name, qkv, builder.getI64IntegerAttr(heads)).getOutput();
+  return create<AttentionOp>(name, qkv, Value(), builder.getI64IntegerAttr(heads), UnitAttr())
+      .getOutput();
 }
 
 } // namespace gc::models

@@ -16,6 +16,10 @@
 //     gc.sgd @w, %dw, %c
 //     gc.clear @w.gradient
 //
+// Where a loss is the mean over the labels of tokens, of which each micro-batch has another number,
+// the seed is that of above times `gc.label_count`, and @label_count adds up the seeds; in @step
+// the gradients are divided by it. So every label weighs the same, as in one large batch.
+//
 //===----------------------------------------------------------------------===//
 #include "passes/Accumulate.h"
 #include "dialects/Gc.h"
@@ -50,6 +54,8 @@ public:
     if (updates.empty())
       return train.emitOpError("has no updates: run --gc-optimizer first");
     if (failed(createStep()))
+      return failure();
+    if (CrossEntropyOp loss = lossOfTokens(); loss && failed(countLabels(loss)))
       return failure();
     for (UpdateOpInterface update : updates)
       if (isa<OptimizerOpInterface>(update.getOperation()) && failed(addAccumulatorOf(update)))
@@ -100,7 +106,7 @@ private:
     if (inStep.contains(value))
       return success();
     if (FlatSymbolRefAttr accumulator = accumulators.lookup(value)) {
-      inStep.map(value, ReadOp::create(builder, user->getLoc(), value.getType(), accumulator));
+      inStep.map(value, sumIn(accumulator, value.getType(), user->getLoc()));
       return success();
     }
     Operation *op = value.getDefiningOp();
@@ -113,6 +119,44 @@ private:
     builder.clone(*op, inStep);
     cloned.push_back(op);
     return success();
+  }
+
+  // The loss, where it is a mean over several labels a sample.
+  CrossEntropyOp lossOfTokens() {
+    Value loss = findLoss(train);
+    auto op = loss ? loss.getDefiningOp<CrossEntropyOp>() : CrossEntropyOp();
+    bool isOfTokens = op && cast<ShapedType>(op.getLabels().getType()).getRank() > 1;
+    return isOfTokens ? op : CrossEntropyOp();
+  }
+
+  // Declares @label_count, and has @step make a factor of it; scaleSeeds() adds it up.
+  LogicalResult countLabels(CrossEntropyOp loss) {
+    auto type = RankedTensorType::get({}, builder.getF32Type());
+    auto name = addAccumulator(loss.getLoc(), kLabelCount, type);
+    if (failed(name))
+      return failure();
+    labelCount = *name;
+    counted = loss;
+    builder.setInsertionPoint(step.getBody().front().getTerminator());
+    Value count = ReadOp::create(builder, loss.getLoc(), type, labelCount);
+    // Where no micro-batch has a label, all gradients are 0.
+    constexpr float noLabel = 1e-6f;
+    totalLabels =
+        ClampOp::create(builder, loss.getLoc(), type, count, builder.getF32FloatAttr(noLabel),
+                        FloatAttr(), builder.getBoolAttr(false));
+    ClearOp::create(builder, loss.getLoc(), labelCount, TypeAttr::get(type));
+    return success();
+  }
+
+  // What an accumulator holds when the window is complete, as a gradient; made in @step.
+  Value sumIn(FlatSymbolRefAttr accumulator, Type type, Location loc) {
+    Value sum = ReadOp::create(builder, loc, type, accumulator);
+    if (!totalLabels)
+      return sum;
+    Value total = totalLabels;
+    if (cast<ShapedType>(type).getRank() > 0)
+      total = BroadcastOp::create(builder, loc, type, total, builder.getDenseI64ArrayAttr({}));
+    return DivOp::create(builder, loc, type, sum, total);
   }
 
   FlatSymbolRefAttr accumulatorOf(UpdateOpInterface update) {
@@ -142,7 +186,7 @@ private:
     for (Value operand : update->getOperands().drop_front())
       if (failed(computeInStep(update, operand)))
         return failure();
-    Value sum = ReadOp::create(builder, loc, type, accumulator);
+    Value sum = sumIn(accumulator, type, loc);
     // The accumulator is empty after the step: a gradient that is to be dumped is a copy.
     for (Operation *user : llvm::make_early_inc_range(gradient.getUsers()))
       if (auto kept = dyn_cast<GradientOp>(user); kept && kept.getParameterAttr() == parameter) {
@@ -184,7 +228,15 @@ private:
       builder.setInsertionPointAfter(seed);
       Value read = ReadOp::create(builder, seed.getLoc(), type, *scale);
       auto scaled = MulOp::create(builder, seed.getLoc(), type, seed.getResult(), read);
-      seed.getResult().replaceAllUsesExcept(scaled, scaled);
+      Value weight = scaled;
+      if (counted) {
+        int64_t classes = cast<ShapedType>(counted.getLogits().getType()).getDimSize(1);
+        Value labels = LabelCountOp::create(builder, seed.getLoc(), type, counted.getLabels(),
+                                            builder.getI64IntegerAttr(classes));
+        weight = MulOp::create(builder, seed.getLoc(), type, scaled, labels);
+        AccumulateOp::create(builder, seed.getLoc(), labelCount, weight);
+      }
+      seed.getResult().replaceAllUsesExcept(weight, scaled);
     }
     return success();
   }
@@ -242,6 +294,9 @@ private:
   ModuleOp module;
   StateVariables variables;
   func::FuncOp train, step;
+  CrossEntropyOp counted; // null unless labels are counted
+  FlatSymbolRefAttr labelCount;
+  Value totalLabels; // in @step
   int64_t microBatches;
   OpBuilder builder;
   llvm::DenseMap<Value, FlatSymbolRefAttr> accumulators; // of each gradient

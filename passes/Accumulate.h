@@ -13,6 +13,8 @@ inline constexpr llvm::StringLiteral kMixesSamplesAttr = "gc.mixes_samples";
 /// The variable by which gradients are scaled besides 1 / K: whoever runs fewer micro-batches
 /// before an update sets it to K / their number. PlanBuilder records it as Plan.window_scale.
 inline constexpr llvm::StringLiteral kWindowScale = "window_scale";
+/// The labels of a step's micro-batches so far, where each has another number of them.
+inline constexpr llvm::StringLiteral kLabelCount = "label_count";
 
 /// Rewrites @train, and @evaluate where there is one, for a `microBatches`-th of the batch, with
 /// gradients that add up in accumulators, and moves the optimizer to a new function @step. With one

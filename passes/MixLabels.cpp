@@ -83,6 +83,9 @@ LogicalResult mixLabels(ModuleOp module) {
   BlockArgument label = findInput(*model, kLabelInput);
   if (!label)
     return model->emitOpError("has no input '") << kLabelInput << "', so no labels can be mixed";
+  if (cast<ShapedType>(label.getType()).getRank() != 1)
+    return model->emitOpError("takes labels of type ")
+           << label.getType() << ", and only one label a sample is mixed";
   SmallVector<CrossEntropyOp> losses;
   for (Operation *user : label.getUsers()) {
     if (auto loss = dyn_cast<CrossEntropyOp>(user))

@@ -65,6 +65,8 @@ static SmallVector<plan::MatMulT> attentionProducts(Operation *op, AttentionShap
   products.push_back(attentionScores(shape));
   if (isa<AttentionOp>(op)) {
     products.push_back(attentionOutput(shape));
+  } else if (isa<AttentionBiasGradOp>(op)) {
+    products.push_back(attentionScoreGradient(shape));
   } else {
     products.push_back(attentionValueGradient(shape));
     products.push_back(attentionScoreGradient(shape));
@@ -82,6 +84,8 @@ static SmallVector<AttentionShape> attentionChunks(Operation *op) {
   // Every chunk of every tensor must start on its own cache line.
   int64_t unit = 1;
   auto align = [&](Type tensor) {
+    if (cast<ShapedType>(tensor).getDimSize(0) != whole.batch)
+      return; // a bias that is the same for all samples
     int64_t sample = byteSize(tensor) / whole.batch;
     unit = std::lcm(unit, storageAlignment / std::gcd(storageAlignment, sample));
   };
@@ -93,6 +97,8 @@ static SmallVector<AttentionShape> attentionChunks(Operation *op) {
   for (int64_t done = 0; done < whole.batch; done += samples) {
     AttentionShape chunk = whole;
     chunk.batch = std::min(samples, whole.batch - done);
+    if (whole.bias[0] == whole.batch)
+      chunk.bias[0] = chunk.batch;
     chunks.push_back(chunk);
   }
   return chunks;
@@ -109,7 +115,7 @@ static FailureOr<AttentionWorkspace> attentionWorkspace(Operation *op, int threa
     int64_t rowBytes = chunks.front().batch * chunks.front().sequence * chunks.front().width() * 4;
     parts.wideQkv = alignedBytes(3 * rowBytes);
     parts.wideOutput = alignedBytes(rowBytes);
-    parts.wideGradient = isa<AttentionOp>(op) ? 0 : parts.wideQkv;
+    parts.wideGradient = isa<AttentionGradOp>(op) ? parts.wideQkv : 0;
   }
   for (const AttentionShape &chunk : {chunks.front(), chunks.back()})
     for (const plan::MatMulT &product : attentionProducts(op, chunk)) {
@@ -128,7 +134,7 @@ FailureOr<int64_t> CpuTarget::workspaceBytes(Operation *op, bool) {
     return answer(op, workspaceOf(*convolution, threads));
   if (auto product = productOf(op))
     return answer(op, workspaceOf(*product, threads));
-  if (isa<AttentionOp, AttentionGradOp>(op)) {
+  if (isa<AttentionOp, AttentionGradOp, AttentionBiasGradOp>(op)) {
     FailureOr<AttentionWorkspace> parts = attentionWorkspace(op, threads);
     if (failed(parts))
       return failure();
@@ -172,7 +178,8 @@ static plan::DispatchT dispatchCommand(const KernelDispatch &dispatch,
 
 void CpuTarget::lowerAttention(Operation *op, const OpBuffers &buffers, PartOf partOf,
                                CommandWriter &writer) {
-  bool forward = isa<AttentionOp>(op);
+  bool forward = isa<AttentionOp>(op), ofBias = isa<AttentionBiasGradOp>(op);
+  Type element = getElementTypeOrSelf(op->getOperand(0));
   AttentionWorkspace sizes = *attentionWorkspace(op, threads); // asked before, cannot fail now
   unsigned workspace = static_cast<unsigned>(buffers.workspace);
   int64_t sample = 0, batch = attentionShape(op).batch;
@@ -184,6 +191,13 @@ void CpuTarget::lowerAttention(Operation *op, const OpBuffers &buffers, PartOf p
     auto rowsOf = [&](Value tensor, unsigned buffer) {
       int64_t rowBytes = byteSize(tensor.getType()) / (batch * s.sequence);
       return partOf(buffer, rowsBefore * rowBytes, rows * rowBytes);
+    };
+    // Of a bias or its gradient, all of it where it is the same for all samples.
+    auto biasPart = [&](Value tensor, unsigned buffer) {
+      int64_t bytes = byteSize(tensor.getType()), each = bytes / batch;
+      bool isOfSamples = cast<ShapedType>(tensor.getType()).getDimSize(0) == batch;
+      int64_t first = rowsBefore / s.sequence;
+      return isOfSamples ? partOf(buffer, first * each, s.batch * each) : partOf(buffer, 0, bytes);
     };
     auto operand = [&](unsigned i) { return rowsOf(op->getOperand(i), buffers.operands[i]); };
     auto result = [&](unsigned i) { return rowsOf(op->getResult(i), buffers.results[i]); };
@@ -200,8 +214,12 @@ void CpuTarget::lowerAttention(Operation *op, const OpBuffers &buffers, PartOf p
     if (!forward) {
       roles[ScoreGradient] = take(sizes.scoreGradient, s.scoreBytes());
       roles[OutputGradient] = operand(3);
-      roles[QkvGradient] = result(0);
+      if (!ofBias)
+        roles[QkvGradient] = result(0);
     }
+    SmallVector<unsigned> masked{roles[Scores], logsumexp};
+    if (unsigned place = forward ? 1 : 4; s.hasBias())
+      masked.push_back(biasPart(op->getOperand(place), buffers.operands[place]));
     int products = -1;
     if (sizes.products)
       products = static_cast<int>(take(sizes.products, sizes.products));
@@ -240,8 +258,7 @@ void CpuTarget::lowerAttention(Operation *op, const OpBuffers &buffers, PartOf p
     widen(Qkv, sizes.wideQkv, 3 * width);
     multiply(attentionScores(s));
     if (forward) {
-      launch(emitter.emitAttentionSoftmax(s.batch, s.heads, s.sequence),
-             {roles[Scores], logsumexp});
+      launch(emitter.emitAttentionSoftmax(s, single), masked);
       unsigned output = wide(Output, sizes.wideOutput, width);
       multiply(attentionOutput(s));
       narrow(Output, output, width);
@@ -249,13 +266,21 @@ void CpuTarget::lowerAttention(Operation *op, const OpBuffers &buffers, PartOf p
     }
     unsigned outputGradient = roles[OutputGradient];
     widen(OutputGradient, sizes.wideOutput, width);
-    unsigned qkvGradient = wide(QkvGradient, sizes.wideGradient, 3 * width);
-    launch(emitter.emitAttentionProbabilities(s.batch, s.heads, s.sequence),
-           {roles[Scores], logsumexp});
-    multiply(attentionValueGradient(s));
+    launch(emitter.emitAttentionProbabilities(s, single), masked);
+    unsigned qkvGradient = 0;
+    if (!ofBias) {
+      qkvGradient = wide(QkvGradient, sizes.wideGradient, 3 * width);
+      multiply(attentionValueGradient(s));
+    }
     multiply(attentionScoreGradient(s));
     launch(emitter.emitAttentionScoreGradient(s.batch, s.heads, s.sequence, s.headSize, half),
            {roles[Scores], roles[ScoreGradient], roles[Output], outputGradient});
+    if (ofBias) {
+      bool isFirst = rowsBefore == 0 || s.bias[0] != 1;
+      launch(emitter.emitAttentionBiasGradient(s, isFirst, single),
+             {roles[ScoreGradient], biasPart(op->getResult(0), buffers.results[0])});
+      continue;
+    }
     multiply(attentionQueryGradient(s));
     multiply(attentionKeyGradient(s));
     narrow(QkvGradient, qkvGradient, 3 * width);
@@ -273,7 +298,7 @@ LogicalResult CpuTarget::lower(Operation *op, bool, const OpBuffers &buffers, Pa
   } else if (auto product = productOf(op)) {
     multipliesHalves |= product->type != plan::DType_F32;
     writer.add(bind(std::move(*product), op, buffers));
-  } else if (isa<AttentionOp, AttentionGradOp>(op)) {
+  } else if (isa<AttentionOp, AttentionGradOp, AttentionBiasGradOp>(op)) {
     lowerAttention(op, buffers, partOf, writer);
   } else {
     FailureOr<SmallVector<KernelDispatch>> dispatches = emitter.emit(op, buffers.aliases());

@@ -194,6 +194,8 @@ LibraryOps::Answer LibraryOps::ask(LibraryPlanner &planner, Operation *op) {
     take(planner.plan(*product), rolesOf(op, *product));
   } else if (isa<AttentionOp, AttentionGradOp>(op)) {
     AttentionShape shape = attentionShape(op);
+    if (shape.causal || shape.hasBias())
+      return answer; // our kernels have masks
     AttentionGraph graph;
     graph.backward = isa<AttentionGradOp>(op);
     graph.batch = shape.batch, graph.sequence = shape.sequence;

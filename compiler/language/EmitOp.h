@@ -43,6 +43,7 @@ template <typename Kernels> Emitter<Kernels> emitterOf(mlir::Operation *op) {
       GC_ROW(CrossEntropyOp, emitCrossEntropy),
       GC_ROW(CrossEntropyGradOp, emitCrossEntropyGrad),
       GC_ROW(AccuracyOp, emitAccuracy),
+      GC_ROW(LabelCountOp, emitLabelCount),
       GC_ROW(MaxPoolOp, emitMaxPool),
       GC_ROW(MaxPoolGradOp, emitMaxPoolGrad),
       GC_ROW(AvgPoolOp, emitAvgPool),

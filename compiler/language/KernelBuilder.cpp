@@ -273,6 +273,16 @@ Expr KernelBuilder::splat(Expr scalar) {
   return wrap(vector::BroadcastOp::create(builder, location, rowVector(scalar.type()), scalar));
 }
 
+Expr KernelBuilder::numbers(const Columns &columns) {
+  SmallVector<Attribute> offsets;
+  for (int64_t i = 0; i < lanes; ++i)
+    offsets.push_back(builder.getFloatAttr(accumulatorType(), double(i)));
+  VectorType type = rowVector(accumulatorType());
+  Value fromFirst =
+      arith::ConstantOp::create(builder, location, DenseElementsAttr::get(type, offsets));
+  return wrap(fromFirst) + splat(toFloat(fromIndex(columns.first, builder.getI32Type())));
+}
+
 Expr KernelBuilder::load(Value memref, ArrayRef<Expr> leading, const Columns &columns,
                          double missing) {
   SmallVector<Value> indices = values(leading);

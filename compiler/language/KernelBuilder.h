@@ -150,6 +150,8 @@ public:
 
   // Rows in vectors.
   Expr splat(Expr scalar);
+  /// The index of each column, as floats: exact up to 2^24.
+  Expr numbers(const Columns &columns);
   /// `count` columns of the last dimension, starting at `columns.first`, after `leading` indices.
   /// Lanes that are not there read as `missing`.
   Expr load(mlir::Value memref, llvm::ArrayRef<Expr> leading, const Columns &columns,

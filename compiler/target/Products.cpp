@@ -240,10 +240,17 @@ int64_t AttentionShape::scoreBytes() const {
 }
 
 AttentionShape attentionShape(Operation *op) {
-  auto forward = dyn_cast<AttentionOp>(op);
-  int64_t heads = forward ? forward.getHeads() : cast<AttentionGradOp>(op).getHeads();
   auto shape = shapeOf(op->getOperand(0)); // queries, keys and values
-  return {shape[0], shape[1], heads, shape[2] / (3 * heads)};
+  auto describe = [&](auto attention) {
+    int64_t heads = attention.getHeads();
+    AttentionShape result{shape[0], shape[1], heads, shape[2] / (3 * heads)};
+    result.causal = attention.getCausal();
+    if (Value bias = attention.getBias())
+      llvm::copy(shapeOf(bias), result.bias.begin());
+    return result;
+  };
+  return llvm::TypeSwitch<Operation *, AttentionShape>(op)
+      .Case<AttentionOp, AttentionGradOp, AttentionBiasGradOp>(describe);
 }
 
 // Strides of one matrix per (sample, head): within the packed queries, keys and values; within the

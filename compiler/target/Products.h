@@ -8,6 +8,7 @@
 #define GC_COMPILER_TARGET_PRODUCTS_H
 
 #include "compiler/target/Target.h"
+#include <array>
 
 namespace gc {
 
@@ -26,10 +27,14 @@ enum AttentionBuffer : uint32_t { Qkv, Output, Scores, OutputGradient, ScoreGrad
 inline constexpr plan::DType kScoreType = plan::DType_F32;
 struct AttentionShape {
   int64_t batch, sequence, heads, headSize;
+  bool causal = false;
+  /// Of what is added to the scores; a dimension of 1 is the same for all. All 0: nothing.
+  std::array<int64_t, 4> bias = {};
+  bool hasBias() const { return bias[3] != 0; }
   int64_t width() const { return heads * headSize; }
   int64_t scoreBytes() const;
 };
-AttentionShape attentionShape(mlir::Operation *op);                // gc.attention or its gradient
+AttentionShape attentionShape(mlir::Operation *op);                // gc.attention or a gradient
 plan::MatMulT attentionScores(const AttentionShape &shape);        // S = q k^T / sqrt(d)
 plan::MatMulT attentionOutput(const AttentionShape &shape);        // O = P v
 plan::MatMulT attentionValueGradient(const AttentionShape &shape); // dV = P^T dO

@@ -16,20 +16,34 @@ LogicalResult SoftmaxOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradi
 }
 SavedValues SoftmaxOp::getSavedValues() { return {{}, {0}}; }
 
-// O = P V, P = softmax(S), S = Q K^T / sqrt d; with P = exp(S - logsumexp) computed again:
-//   dV = P^T dO, dS = P (dO V^T - rowsum(dO O)) / sqrt d, dQ = dS K, dK = dS^T Q
+// O = P V, P = softmax(S), S = Q K^T / sqrt d + bias; with P = exp(S - logsumexp) computed again:
+//   dV = P^T dO, dS = P (dO V^T - rowsum(dO O)), dQ = dS K / sqrt d, dK = dS^T Q / sqrt d, dbias =
+//   dS
 LogicalResult AttentionOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,
                                         const llvm::SmallBitVector &needed,
                                         adjoint::Gradients &gradients) {
   if (failed(adjoint::onlyFirstResult(*this, resultGradients)))
     return failure();
   if (needed[0])
-    gradients[0] =
-        AttentionGradOp::create(builder, getLoc(), getQkv().getType(), getQkv(), getOutput(),
-                                getLogsumexp(), resultGradients[0], getHeadsAttr());
+    gradients[0] = AttentionGradOp::create(builder, getLoc(), getQkv().getType(), getQkv(),
+                                           getOutput(), getLogsumexp(), resultGradients[0],
+                                           getBias(), getHeadsAttr(), getCausalAttr());
+  if (getBias() && needed[1]) {
+    // It has a row for each query: where the bias is the same for all, they are added up.
+    auto type = cast<RankedTensorType>(getBias().getType());
+    Value rows =
+        AttentionBiasGradOp::create(builder, getLoc(), getQkv(), getOutput(), getLogsumexp(),
+                                    resultGradients[0], getBias(), getHeadsAttr(), getCausalAttr());
+    if (rows.getType() != type)
+      rows = adjoint::reshapeTo(builder, getLoc(), adjoint::sumOver(builder, getLoc(), rows, {2}),
+                                type);
+    gradients[1] = rows;
+  }
   return success();
 }
-SavedValues AttentionOp::getSavedValues() { return {{0}, {0, 1}}; }
+SavedValues AttentionOp::getSavedValues() {
+  return getBias() ? SavedValues{{0, 1}, {0, 1}} : SavedValues{{0}, {0, 1}};
+}
 
 // As conv2d whose stride is its kernel, on dy seen as [B, h, w, D].
 LogicalResult PatchEmbedOp::buildAdjoint(OpBuilder &builder, ValueRange resultGradients,

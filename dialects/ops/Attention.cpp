@@ -35,6 +35,24 @@ LogicalResult AttentionOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
   return success();
 }
 
+// Each dimension is that of the scores, or 1; the last one is the keys'.
+static LogicalResult verifyBias(Operation *op, Value qkv, int64_t heads, Value bias) {
+  auto shape = tensorType(qkv).getShape();
+  int64_t scores[] = {shape[0], heads, shape[1], shape[1]};
+  if (!bias)
+    return success();
+  for (auto [i, size] : llvm::enumerate(tensorType(bias).getShape()))
+    if (size != scores[i] && (size != 1 || i == 3))
+      return op->emitOpError() << "the bias " << bias.getType() << " is added to scores of "
+                               << scores[0] << "x" << scores[1] << "x" << scores[2] << "x"
+                               << scores[3] << ": dimension " << i << " must be " << scores[i]
+                               << (i == 3 ? "" : " or 1");
+  return success();
+}
+LogicalResult AttentionOp::verify() {
+  return verifyBias(*this, getQkv(), static_cast<int64_t>(getHeads()), getBias());
+}
+
 // q k^T and p v: each 2 * sequence^2 * width a sample.
 static double attentionProduct(Value qkv) {
   auto shape = tensorType(qkv).getShape();
@@ -42,27 +60,39 @@ static double attentionProduct(Value qkv) {
 }
 double AttentionOp::getFlops() { return 2 * attentionProduct(getQkv()); }
 double AttentionGradOp::getFlops() { return 5 * attentionProduct(getQkv()); }
+double AttentionBiasGradOp::getFlops() { return 2 * attentionProduct(getQkv()); }
 
 WorkKind AttentionOp::getWorkKind() { return WorkKind::Attention; }
 WorkKind AttentionGradOp::getWorkKind() { return WorkKind::Attention; }
+WorkKind AttentionBiasGradOp::getWorkKind() { return WorkKind::Attention; }
 
 LogicalResult AttentionGradOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor a,
                                                 SmallVectorImpl<Type> &types) {
   types.push_back(a.getQkv().getType());
   return success();
 }
-LogicalResult AttentionGradOp::verify() {
-  auto shape = tensorType(getQkv()).getShape();
-  int64_t heads = getHeads();
+static LogicalResult verifyAttentionGrad(auto op) {
+  auto shape = tensorType(op.getQkv()).getShape();
+  int64_t heads = op.getHeads();
   if (heads < 1 || heads > shape[2] || shape[2] % (3 * heads))
-    return emitOpError() << "the last dimension " << shape[2]
-                         << " must be 3 * heads * head size with " << heads << " heads";
-  auto output = withShape(getQkv(), {shape[0], shape[1], shape[2] / 3});
-  if (failed(verifySame(*this, output, getOutput().getType(), "output")) ||
-      failed(verifySame(*this, output, getGradient().getType(), "gradient")))
+    return op.emitOpError() << "the last dimension " << shape[2]
+                            << " must be 3 * heads * head size with " << heads << " heads";
+  auto output = withShape(op.getQkv(), {shape[0], shape[1], shape[2] / 3});
+  if (failed(verifySame(op, output, op.getOutput().getType(), "output")) ||
+      failed(verifySame(op, output, op.getGradient().getType(), "gradient")) ||
+      failed(verifyBias(op, op.getQkv(), heads, op.getBias())))
     return failure();
-  return verifyShape(*this, {shape[0], heads, shape[1]}, getLogsumexp(), "logsumexp");
+  return verifyShape(op, {shape[0], heads, shape[1]}, op.getLogsumexp(), "logsumexp");
 }
+LogicalResult AttentionGradOp::verify() { return verifyAttentionGrad(*this); }
+
+LogicalResult AttentionBiasGradOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                                    Adaptor a, SmallVectorImpl<Type> &types) {
+  auto bias = tensorType(a.getBias()).getShape();
+  types.push_back(withShape(a.getBias(), {bias[0], bias[1], bias[3], bias[3]}));
+  return success();
+}
+LogicalResult AttentionBiasGradOp::verify() { return verifyAttentionGrad(*this); }
 
 LogicalResult PatchEmbedOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor a,
                                              SmallVectorImpl<Type> &types) {

@@ -6,7 +6,8 @@ using namespace mlir;
 namespace gc {
 
 static LogicalResult verifyLabels(Operation *op, Value logits, Value labels) {
-  if (tensorType(logits).getDimSize(0) != tensorType(labels).getDimSize(0))
+  auto shape = tensorType(labels).getShape();
+  if (shape.empty() || tensorType(logits).getDimSize(0) != elementCount(labels.getType()))
     return op->emitOpError() << "logits " << logits.getType() << " and labels " << labels.getType()
                              << " must have the same number of samples";
   return success();
@@ -53,5 +54,15 @@ LogicalResult AccuracyOp::inferReturnTypes(MLIRContext *, std::optional<Location
   return success();
 }
 LogicalResult AccuracyOp::verify() { return verifyLabels(*this, getLogits(), getLabels()); }
+
+// A count is added up over parts of the batch, as that of accuracy.
+Mixing LabelCountOp::getMixing(BatchDimensions isBatch) {
+  return isBatch(0, 0) ? Mixing::Mean : Mixing::None;
+}
+LogicalResult LabelCountOp::inferReturnTypes(MLIRContext *context, std::optional<Location>, Adaptor,
+                                             SmallVectorImpl<Type> &types) {
+  types.push_back(RankedTensorType::get({}, Float32Type::get(context)));
+  return success();
+}
 
 } // namespace gc

@@ -33,6 +33,7 @@ GC_PRECISION(ClassTokenOp, Alike)
 
 // What they sum up, look up or repeat has another shape than what they read, and another type.
 GC_PRECISION(BatchStatsOp, Apart)
+GC_PRECISION(AttentionBiasGradOp, Apart)
 GC_PRECISION(BatchNormGradParamsOp, Apart)
 GC_PRECISION(CrossEntropyOp, Apart)
 GC_PRECISION(AccuracyOp, Apart)
@@ -64,13 +65,14 @@ bool detail::isSmall(Value value) { return cast<ShapedType>(value.getType()).get
     return detail::isSmall(value) || llvm::is_contained(ValueRange{__VA_ARGS__}, value);           \
   }
 
-// Statistics of rows, groups and heads.
+// Statistics of rows, groups and heads; masks and positions that are added to scores.
 GC_SINGLES(LayerNormOp, getMean(), getRstd())
 GC_SINGLES(LayerNormGradOp, getMean(), getRstd())
 GC_SINGLES(GroupNormOp, getMean(), getRstd())
 GC_SINGLES(GroupNormGradOp, getMean(), getRstd())
-GC_SINGLES(AttentionOp, getLogsumexp())
-GC_SINGLES(AttentionGradOp, getLogsumexp())
+GC_SINGLES(AttentionOp, getLogsumexp(), getBias())
+GC_SINGLES(AttentionGradOp, getLogsumexp(), getBias())
+GC_SINGLES(AttentionBiasGradOp, getLogsumexp(), getBias(), getBiasGradient())
 // Parameters that are read once, and their gradients, which are sums.
 GC_SINGLES(ClassTokenOp, getToken(), getPosition())
 GC_SINGLES(EmbeddingOp, getTable())

@@ -1,6 +1,6 @@
 // Samples to train on. A data set knows the shape that the model wants and delivers samples in it:
-// f32, channels last. What can be wrong with files is found when they are opened, but for
-// compressed images, which are looked into only when they are read.
+// f32, channels last, or whole numbers (tokens). What can be wrong with files is found when they
+// are opened, but for compressed images, which are looked into only when they are read.
 #ifndef GC_RUNTIME_DATA_DATASET_H
 #define GC_RUNTIME_DATA_DATASET_H
 
@@ -19,8 +19,11 @@ namespace gc::runtime {
 struct ModelInput {
   std::vector<int64_t> sampleShape;
   int64_t classes = 0;
+  bool isTokens = false;                // whole numbers, i32
+  std::vector<int64_t> labelShape = {}; // of a sample's labels; empty: it has one
 
   int64_t sampleElements() const;
+  int64_t labelElements() const;
 };
 
 /// One split. Immutable after opening; all methods may be called from several threads.
@@ -29,12 +32,19 @@ public:
   virtual ~Dataset() = default;
 
   virtual int64_t size() const = 0;
+  /// Of a data set of one label a sample; -1 of others.
   virtual int64_t label(int64_t index) const = 0;
+  /// All labels of a sample, as many as the model takes. Those below 0 are left out of the loss.
+  virtual Status readLabels(int64_t index, int64_t *labels) const {
+    *labels = label(index);
+    return {};
+  }
 
   /// A sample is made of rows() equal parts, which can be read one apart from the other.
   virtual int64_t rows() const = 0;
   /// f32 values of scratch that read() needs.
   virtual size_t scratchElements() const { return 0; }
+  /// Where the model takes tokens, a sample's values are i32, which take as many bytes.
   /// Writes rows [begin, end) of a sample; `sample` is where its row 0 goes. `scratch` has
   /// scratchElements() values, in unknown state, and belongs to the caller's thread. Allocates
   /// nothing unless it fails; libraries that decode compressed images do.

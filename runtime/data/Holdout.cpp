@@ -20,6 +20,9 @@ public:
 
   int64_t size() const override { return static_cast<int64_t>(samples.size()); }
   int64_t label(int64_t index) const override { return whole->label(at(index)); }
+  Status readLabels(int64_t index, int64_t *labels) const override {
+    return whole->readLabels(at(index), labels);
+  }
   int64_t rows() const override { return whole->rows(); }
   size_t scratchElements() const override { return whole->scratchElements(); }
   Status read(int64_t index, int64_t begin, int64_t end, float *sample,

@@ -20,10 +20,10 @@ static double threadSeconds() {
 static constexpr int64_t unitElements = 1 << 17;
 
 Loader::Loader(int64_t microBatch, int64_t sampleElements, LabelType labels,
-               std::vector<LoaderSlot> slotList, int workers)
-    : microBatch(microBatch), sampleElements(sampleElements), labelType(labels),
-      slots(std::move(slotList)), unitsLeft(slots.size(), 0), leftOut(slots.size(), 0),
-      scratch(static_cast<size_t>(workers) + 1) {
+               std::vector<LoaderSlot> slotList, int workers, int64_t labelElements)
+    : microBatch(microBatch), sampleElements(sampleElements), labelElements(labelElements),
+      labelType(labels), slots(std::move(slotList)), unitsLeft(slots.size(), 0),
+      counting(slots.size(), 0), scratch(static_cast<size_t>(workers) + 1) {
   for (int i = 0; i < workers; ++i) {
     auto thread = tryThread([this, i] { work(static_cast<size_t>(i)); });
     if (!thread)
@@ -83,6 +83,20 @@ void Loader::setLabel(void *labels, int64_t position, int64_t label) const {
     static_cast<int32_t *>(labels)[position] = static_cast<int32_t>(label);
 }
 
+Result<int64_t> Loader::setLabels(void *labels, int64_t position, int64_t sample) const {
+  thread_local std::vector<int64_t> read; // of the largest sample so far
+  read.assign(static_cast<size_t>(labelElements), -1);
+  if (sample >= 0)
+    if (Status got = run.dataset->readLabels(sample, read.data()); !got)
+      return got.error();
+  int64_t count = 0;
+  for (int64_t i = 0; i < labelElements; ++i) {
+    setLabel(labels, position * labelElements + i, read[static_cast<size_t>(i)]);
+    count += read[static_cast<size_t>(i)] >= 0;
+  }
+  return count;
+}
+
 int64_t Loader::labelAt(const void *labels, int64_t position) const {
   return labelType == LabelType::I64 ? static_cast<const int64_t *>(labels)[position]
                                      : static_cast<const int32_t *>(labels)[position];
@@ -128,7 +142,7 @@ bool Loader::doUnit(std::unique_lock<std::mutex> &lock, float *scratchValues) {
   const size_t slot = index % slots.size();
   if (unit == 0) {
     unitsLeft[slot] = units;
-    leftOut[slot] = 0;
+    counting[slot] = 0;
   }
   if (++nextUnit == units) {
     nextUnit = 0;
@@ -145,10 +159,13 @@ bool Loader::doUnit(std::unique_lock<std::mutex> &lock, float *scratchValues) {
   bool isReal = position < validIn(index);
   Result<bool> done = readRows(index, position, begin, end,
                                target.image + position * sampleElements, scratchValues);
-  // The unit of a sample's first rows has its label, too.
+  // The unit of a sample's first rows has its labels, too.
+  Result<int64_t> labels = 0;
   if (begin == 0)
-    setLabel(target.label, position,
-             isReal && done && *done ? run.dataset->label(sampleAt(index, position)) : -1);
+    labels =
+        setLabels(target.label, position, isReal && done && *done ? sampleAt(index, position) : -1);
+  if (done && !labels)
+    done = labels.error();
 
   const double spent = threadSeconds() - started;
   lock.lock();
@@ -156,6 +173,8 @@ bool Loader::doUnit(std::unique_lock<std::mutex> &lock, float *scratchValues) {
     trainingReadSeconds += spent;
   if (done && !*done && isReal)
     ++leftOut[slot];
+  if (labels)
+    counting[slot] += *labels;
   if (!done && !failed) {
     failed = true;
     failure = done.error();
@@ -193,7 +212,7 @@ Result<Loader::MicroBatch> Loader::acquire() {
   if (failed)
     return failure;
   ++acquired;
-  return MicroBatch{slot, validIn(index) - leftOut[slot]};
+  return MicroBatch{slot, counting[slot]};
 }
 
 bool Loader::more() {

@@ -25,7 +25,7 @@ namespace gc::runtime {
 
 /// Where one micro-batch goes. Not owned.
 struct LoaderSlot {
-  float *image = nullptr;
+  float *image = nullptr; // or i32, where a model takes tokens
   void *label = nullptr;
   /// The other label of each sample and the share of the first ones; null where a plan takes one.
   void *mixedLabel = nullptr;
@@ -52,7 +52,7 @@ public:
   /// `workers` threads, fewer where the system gives no more; with 0 acquire() does the work. The
   /// slots must stay valid.
   Loader(int64_t microBatch, int64_t sampleElements, LabelType labels,
-         std::vector<LoaderSlot> slots, int workers);
+         std::vector<LoaderSlot> slots, int workers, int64_t labelElements = 1);
   ~Loader();
   Loader(const Loader &) = delete;
   Loader &operator=(const Loader &) = delete;
@@ -63,7 +63,7 @@ public:
 
   struct MicroBatch {
     size_t slot = 0;
-    int64_t valid = 0; // the rest is padding, or broken
+    int64_t valid = 0; // labels that count: the rest is padding, broken, or left out by the data
   };
   /// Waits for the next micro-batch. Fails where reading a sample failed. Between start and the end
   /// of the run nothing is allocated.
@@ -80,6 +80,8 @@ private:
   /// Takes one unit of work under the lock and does it without; false where there is none now.
   bool doUnit(std::unique_lock<std::mutex> &lock, float *scratch);
   void setLabel(void *labels, int64_t position, int64_t label) const;
+  /// Those of a sample at its position, -1 where it is none (-1); returns how many count.
+  Result<int64_t> setLabels(void *labels, int64_t position, int64_t sample) const;
   int64_t labelAt(const void *labels, int64_t position) const;
   /// Fills what a slot has for two labels, once its samples are there.
   void mixSamples(uint64_t microBatch, const LoaderSlot &slot) const;
@@ -89,7 +91,7 @@ private:
   int64_t sampleAt(uint64_t microBatch, int64_t position) const;
   int64_t validIn(uint64_t microBatch) const;
 
-  const int64_t microBatch, sampleElements;
+  const int64_t microBatch, sampleElements, labelElements;
   const LabelType labelType;
   const std::vector<LoaderSlot> slots;
 
@@ -102,7 +104,7 @@ private:
   uint64_t acquired = 0;           // micro-batches given to the caller
   uint64_t released = 0;           // micro-batches the caller is done with
   std::vector<uint64_t> unitsLeft; // for each slot, units that are not done
-  std::vector<int64_t> leftOut;    // for each slot, broken samples
+  std::vector<int64_t> counting;   // for each slot, labels that count
   uint64_t active = 0;             // units being worked on
   double trainingReadSeconds = 0;
   bool stopping = false, failed = false;

@@ -10,6 +10,7 @@
 #include "runtime/data/NpyFiles.h"
 #include "runtime/data/Synthetic.h"
 #include "runtime/data/TarShards.h"
+#include "runtime/data/TokenFile.h"
 #include "runtime/weights/Safetensors.h"
 
 #include <fmt/format.h>
@@ -21,12 +22,15 @@ namespace gc::runtime {
 
 namespace fs = std::filesystem;
 
-int64_t ModelInput::sampleElements() const {
+static int64_t productOf(const std::vector<int64_t> &shape) {
   int64_t elements = 1;
-  for (int64_t dimension : sampleShape)
+  for (int64_t dimension : shape)
     elements *= dimension;
   return elements;
 }
+
+int64_t ModelInput::sampleElements() const { return productOf(sampleShape); }
+int64_t ModelInput::labelElements() const { return productOf(labelShape); }
 
 Result<uint64_t> Dataset::fingerprint() const {
   Fingerprint print;
@@ -250,6 +254,14 @@ static Result<DataSource> openArrays(const std::string &spec, const std::string 
 
 static Result<DataSource> openOne(const std::string &spec, const Opening &opening) {
   auto argument = [&](std::string_view prefix) { return spec.substr(prefix.size()); };
+  bool isBatchFile = spec.ends_with(".safetensors");
+  bool isTokenFile = spec.starts_with("tokens:");
+  bool takesAnything = isBatchFile || isTokenFile || spec == "synthetic";
+  if (!takesAnything && (opening.input.isTokens || !opening.input.labelShape.empty()))
+    return badInput(fmt::format("--data={}: the model takes {}, and this data has neither; use "
+                                "tokens:FILE, FILE.safetensors or synthetic",
+                                spec,
+                                opening.input.isTokens ? "tokens" : "several labels a sample"));
   if (spec == "fashion-mnist")
     return fitImages(openFashionMnist(), opening);
   if (spec.starts_with("mnist:"))
@@ -264,18 +276,19 @@ static Result<DataSource> openOne(const std::string &spec, const Opening &openin
     return fitImages(openShards(spec, argument("tar:")), opening);
   if (spec.starts_with("npy:"))
     return openArrays(spec, argument("npy:"), opening);
-  bool isBatchFile = spec.ends_with(".safetensors");
-  if (isBatchFile || spec == "synthetic")
+  if (takesAnything)
     if (Status fine = refuseImageFlags(spec, opening); !fine)
       return fine.error();
   if (spec == "synthetic")
     return openSynthetic(opening.input, opening.seed);
+  if (isTokenFile)
+    return openTokenFile(spec, argument("tokens:"), opening.input);
   if (isBatchFile)
     return openBatchFile(spec, opening.input);
   return badInput(
       fmt::format("unknown data set '{}'; expected synthetic, fashion-mnist, mnist:DIR, "
                   "cifar10:DIR, cifar100:DIR, images:DIR, tar:SHARDS.tar, "
-                  "npy:IMAGES.npy,LABELS.npy or FILE.safetensors",
+                  "npy:IMAGES.npy,LABELS.npy, tokens:FILE or FILE.safetensors",
                   spec));
 }
 
@@ -300,6 +313,9 @@ Result<DataSource> openData(const DataOptions &options, const ModelInput &input,
       return parsed.error();
     augmentation = *parsed;
   }
+  if (augmentation.mixing.any() && (input.isTokens || !input.labelShape.empty()))
+    return badInput("--augment: mixup and cutmix mix numbers with one label a sample, and this "
+                    "model takes tokens or several labels");
   if (augmentation.mixing.cutmix && input.sampleShape.size() != 3)
     return badInput(fmt::format("--augment=cutmix cuts images, but a sample of this model has the "
                                 "shape {}; use mixup",
@@ -345,6 +361,8 @@ std::vector<std::string> dataFiles(const std::string &spec) {
     return cifarFiles(CifarKind::Cifar100, spec.substr(std::string_view("cifar100:").size()));
   if (spec.starts_with("npy:"))
     return splitText(spec.substr(std::string_view("npy:").size()), ',');
+  if (spec.starts_with("tokens:"))
+    return {tokenFilePath(spec.substr(std::string_view("tokens:").size()))};
   if (spec.starts_with("tar:"))
     if (Result<std::vector<std::string>> shards = expandBraces(spec.substr(4)))
       return *shards;

@@ -16,9 +16,9 @@ struct DataOptions {
 };
 
 /// Opens what `--data` names: synthetic, fashion-mnist, mnist:DIR, cifar10:DIR, cifar100:DIR,
-/// images:DIR, tar:SHARDS, npy:IMAGES.npy,LABELS.npy, FILE.safetensors. Named data sets are looked
-/// for below $GC_DATASETS, else where Debian's packages put them. Errors (bad input) name the file,
-/// what is wrong with it, and the package or flag to use.
+/// images:DIR, tar:SHARDS, npy:IMAGES.npy,LABELS.npy, tokens:FILE, FILE.safetensors. Named data
+/// sets are looked for below $GC_DATASETS, else where Debian's packages put them. Errors (bad
+/// input) name the file, what is wrong with it, and the package or flag to use.
 Result<DataSource> openData(const DataOptions &options, const ModelInput &input, uint64_t seed);
 Result<DataSource> openData(const std::string &spec, const ModelInput &input, uint64_t seed);
 

@@ -62,7 +62,8 @@ Result<std::optional<EvaluationReport>> Trainer::evaluate(Split split) {
                                 correctMetric = findMetric(executor.plan(), kCorrectMetric, true);
   std::optional<ClassCounts> classes;
   std::optional<uint32_t> logits = findOutput(executor.plan(), kLogitsOutput);
-  if (logits && inputs.model.classes > 1 &&
+  // A table of classes is for samples that have one.
+  if (logits && inputs.model.classes > 1 && inputs.model.labelShape.empty() &&
       elementTypeOf(executor.plan().buffers()->Get(*logits)->dtype())->toFloats)
     classes.emplace(inputs.model.classes);
   Predictions *answers = split == Split::Test ? predictions : nullptr;
@@ -123,7 +124,7 @@ Result<std::optional<EvaluationReport>> Trainer::evaluate(Split split) {
   EvaluationReport result;
   result.epoch = where.epoch;
   result.step = where.step;
-  result.samples = sums.valid;
+  result.samples = inputs.model.labelShape.empty() ? sums.valid : run.samples;
   if (sums.valid == 0)
     return badInput(fmt::format("no sample of the {} split can be read",
                                 split == Split::Test ? "test" : "validation"));

@@ -68,6 +68,8 @@ Status evaluateOn(StepExecutor &executor, const PlanInputs &inputs, const DataSo
   report.seed = schedule.seed;
   std::unique_ptr<Predictions> predictions;
   if (!options.predict.empty()) {
+    if (!inputs.model.labelShape.empty())
+      return badInput("--predict writes one answer a sample, and this model gives several");
     if (!findOutput(executor.plan(), kLogitsOutput))
       return badInput("--predict: this plan keeps no logits to the end of an evaluation; compile "
                       "the model with --evaluate");

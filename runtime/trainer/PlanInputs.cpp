@@ -74,21 +74,25 @@ Result<PlanInputs> findPlanInputs(const plan::Plan &plan) {
     if (!pixels || !labels)
       return bad("an input's slot is not among its buffers");
     int64_t elements = elementsOf(*pixels);
-    if (pixels->dtype() != plan::DType_F32 || elements < 1 ||
+    bool isTokens = pixels->dtype() == plan::DType_I32;
+    if ((!isTokens && pixels->dtype() != plan::DType_F32) || elements < 1 ||
         pixels->shape()->Get(0) != result.microBatch ||
         static_cast<uint64_t>(elements) > pixels->bytes() / elementBytes(pixels->dtype()))
-      return bad(fmt::format("a slot of 'image' is not f32 with {} samples", result.microBatch));
+      return bad(
+          fmt::format("a slot of 'image' is not f32 or i32 with {} samples", result.microBatch));
     bool wide = labels->dtype() == plan::DType_I64;
-    if ((!wide && labels->dtype() != plan::DType_I32) || elementsOf(*labels) != result.microBatch ||
-        labels->bytes() / elementBytes(labels->dtype()) < static_cast<uint64_t>(result.microBatch))
-      return bad(fmt::format("a slot of 'label' is not {} integers", result.microBatch));
+    int64_t labelCount = elementsOf(*labels);
+    if ((!wide && labels->dtype() != plan::DType_I32) || labelCount < 1 ||
+        labels->shape()->size() < 1 || labels->shape()->Get(0) != result.microBatch ||
+        labels->bytes() / elementBytes(labels->dtype()) < static_cast<uint64_t>(labelCount))
+      return bad(fmt::format("a slot of 'label' is not integers of {} samples", result.microBatch));
     if (mixedLabel) {
       const plan::Buffer *mixed = slotBuffer(plan, *mixedLabel, slot);
       const plan::Buffer *number = slotBuffer(plan, *share, slot);
       if (!mixed || !number)
         return bad("an input's slot is not among its buffers");
-      if (mixed->dtype() != labels->dtype() || elementsOf(*mixed) != result.microBatch ||
-          mixed->bytes() < labels->bytes())
+      if (mixed->dtype() != labels->dtype() || elementsOf(*mixed) != labelCount ||
+          labelCount != result.microBatch || mixed->bytes() < labels->bytes())
         return bad("a slot of the mixed label is not like one of 'label'");
       if (number->dtype() != plan::DType_F32 || elementsOf(*number) != 1 ||
           number->bytes() < elementBytes(number->dtype()))
@@ -96,9 +100,13 @@ Result<PlanInputs> findPlanInputs(const plan::Plan &plan) {
     }
     std::vector<int64_t> shape(pixels->shape()->begin() + 1, pixels->shape()->end());
     LabelType type = wide ? LabelType::I64 : LabelType::I32;
-    if (slot > 0 && (shape != result.model.sampleShape || type != result.labelType))
+    std::vector<int64_t> labelShape(labels->shape()->begin() + 1, labels->shape()->end());
+    if (slot > 0 && (shape != result.model.sampleShape || type != result.labelType ||
+                     labelShape != result.model.labelShape || isTokens != result.model.isTokens))
       return bad("the slots of an input differ");
     result.model.sampleShape = std::move(shape);
+    result.model.labelShape = std::move(labelShape);
+    result.model.isTokens = isTokens;
     result.labelType = type;
   }
   result.model.classes = plan.classes();

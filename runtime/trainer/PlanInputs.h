@@ -21,7 +21,8 @@ struct PlanInputs {
   LabelType labelType = LabelType::I64;
   ModelInput model;
 };
-/// Fails (bad input) where the plan's inputs are not `image` (f32) and `label` (integers).
+/// Fails (bad input) where the plan's inputs are not `image` (f32, or i32: tokens) and `label`
+/// (integers, one or several a sample).
 Result<PlanInputs> findPlanInputs(const plan::Plan &plan);
 
 } // namespace gc::runtime

@@ -143,8 +143,9 @@ Status Trainer::prepareLoader() {
   }
   if (data.mixing.any())
     mixer.emplace(data.mixing, inputs.model.sampleShape, where.seed);
-  loader = std::make_unique<Loader>(inputs.microBatch, inputs.model.sampleElements(),
-                                    inputs.labelType, std::move(slots), schedule.workers);
+  loader =
+      std::make_unique<Loader>(inputs.microBatch, inputs.model.sampleElements(), inputs.labelType,
+                               std::move(slots), schedule.workers, inputs.model.labelElements());
   report.loading.workers = schedule.workers;
   return {};
 }
@@ -262,8 +263,8 @@ Status Trainer::startMicroBatches(Step &step, bool alone) {
     step.waited += secondsSince(wait);
     step.valid += loaded->valid;
     bool isLast = !alone && !executor.hasStep() && micro + 1 == step.window;
-    if (Status done = go(executor.startMicroBatch(loaded->slot), {&step, true, isLast}, alone);
-        !done)
+    UnderWay list{&step, true, isLast, loaded->valid};
+    if (Status done = go(executor.startMicroBatch(loaded->slot), list, alone); !done)
       return done;
   }
   return {};
@@ -296,7 +297,7 @@ Status Trainer::finishOldest() {
   }
   if (oldest.isMicroBatch) {
     loader->release();
-    if (Status done = readMetrics(*oldest.step); !done)
+    if (Status done = readMetrics(oldest); !done)
       return done;
   }
   return oldest.isLast ? complete(*oldest.step) : Status();
@@ -315,11 +316,12 @@ void Trainer::abandon() {
   underWayCount = 0;
 }
 
-Status Trainer::readMetrics(Step &step) {
+Status Trainer::readMetrics(const UnderWay &list) {
+  Step &step = *list.step;
   Result<float> loss = executor.readMetric(*findMetric(executor.plan(), kLossMetric));
   if (!loss)
     return loss.error();
-  step.loss += *loss;
+  step.loss += weighsLabels() ? *loss * static_cast<double>(list.valid) : *loss;
   microBatchLoss[static_cast<size_t>(step.read++)] = *loss;
   if (std::optional<uint32_t> metric = findMetric(executor.plan(), kCorrectMetric)) {
     Result<float> right = executor.readMetric(*metric);
@@ -331,7 +333,8 @@ Status Trainer::readMetrics(Step &step) {
 }
 
 Status Trainer::complete(const Step &step) {
-  double loss = step.loss / static_cast<double>(step.window);
+  double loss = step.loss / static_cast<double>(weighsLabels() ? std::max<int64_t>(step.valid, 1)
+                                                               : step.window);
   // Where steps overlap, this one has had the device for itself since the last one was done.
   report.stepSeconds.push_back(
       static_cast<float>(secondsSince(std::max(step.begin, lastCompleted))));

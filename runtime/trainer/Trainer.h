@@ -117,7 +117,7 @@ private:
     uint64_t number = 0, epoch = 0; // from 1 on
     int64_t window = 0;             // micro-batches
     int64_t read = 0;               // those of them whose metrics were read
-    int64_t valid = 0;              // samples that could be read
+    int64_t valid = 0;              // labels that count
     double loss = 0, correct = 0, waited = 0;
     std::chrono::steady_clock::time_point begin;
   };
@@ -126,6 +126,7 @@ private:
     Step *step = nullptr;
     bool isMicroBatch = true;
     bool isLast = false; // of the step
+    int64_t valid = 0;   // labels that count
   };
   /// Starts a step. Where lists overlap, the one before it may be unfinished until then, and this
   /// one is when it returns: the device has work while the host reads the loss.
@@ -138,7 +139,9 @@ private:
   Status finishAll();
   /// The same after an error, which is told; what else fails is not.
   void abandon();
-  Status readMetrics(Step &step);
+  Status readMetrics(const UnderWay &list);
+  /// Whether micro-batches weigh as the labels that they have, as those of tokens do.
+  bool weighsLabels() const { return !inputs.model.labelShape.empty(); }
   /// Judges and tells the loss of a step that is done.
   Status complete(const Step &step);
   void startLoader();

@@ -88,3 +88,19 @@ func.func @embedding_grad_gradient(%i: tensor<2x5xi32>, %d: tensor<2x4x6xf32>) {
   %y = gc.embedding_grad %i, %d : (tensor<2x5xi32>, tensor<2x4x6xf32>) -> tensor<9x6xf32>
   return
 }
+
+// -----
+
+func.func @attention_bias(%x: tensor<2x5x12xf32>, %b: tensor<1x3x5x5xf32>) {
+  // expected-error@+1 {{the bias 'tensor<1x3x5x5xf32>' is added to scores of 2x2x5x5: dimension 1 must be 2 or 1}}
+  %y:2 = gc.attention %x, %b {heads = 2 : i64} : (tensor<2x5x12xf32>, tensor<1x3x5x5xf32>) -> (tensor<2x5x4xf32>, tensor<2x2x5xf32>)
+  return
+}
+
+// -----
+
+func.func @attention_bias_keys(%x: tensor<2x5x12xf32>, %b: tensor<1x1x5x1xf32>) {
+  // expected-error@+1 {{dimension 3 must be 5}}
+  %y:2 = gc.attention %x, %b {heads = 2 : i64} : (tensor<2x5x12xf32>, tensor<1x1x5x1xf32>) -> (tensor<2x5x4xf32>, tensor<2x2x5xf32>)
+  return
+}

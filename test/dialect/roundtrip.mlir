@@ -214,7 +214,7 @@ func.func @pools(%x: tensor<2x4x4x3xf32>) {
 }
 
 // CHECK-LABEL: func.func @attention(
-func.func @attention(%x: tensor<2x5x12xf32>, %image: tensor<2x4x4x3xf32>, %w: tensor<6x2x2x3xf32>, %b: tensor<6xf32>,
+func.func @attention(%x: tensor<2x5x12xf32>, %bias: tensor<1x2x5x5xf32>, %image: tensor<2x4x4x3xf32>, %w: tensor<6x2x2x3xf32>, %b: tensor<6xf32>,
                      %cls: tensor<1x1x6xf32>, %pos: tensor<1x5x6xf32>, %i: tensor<2x5xi32>, %t: tensor<9x6xf32>) {
   // CHECK: gc.softmax
   %0 = gc.softmax %x : (tensor<2x5x12xf32>) -> tensor<2x5x12xf32>
@@ -222,6 +222,10 @@ func.func @attention(%x: tensor<2x5x12xf32>, %image: tensor<2x4x4x3xf32>, %w: te
   %1 = gc.softmax_grad %0, %x : (tensor<2x5x12xf32>, tensor<2x5x12xf32>) -> tensor<2x5x12xf32>
   // CHECK: gc.attention %{{.*}} {heads = 2 : i64}
   %2:2 = gc.attention %x {heads = 2 : i64} : (tensor<2x5x12xf32>) -> (tensor<2x5x4xf32>, tensor<2x2x5xf32>)
+  // CHECK: gc.attention %{{.*}}, %{{.*}} {causal, heads = 2 : i64}
+  %seen:2 = gc.attention %x, %bias {causal, heads = 2 : i64} : (tensor<2x5x12xf32>, tensor<1x2x5x5xf32>) -> (tensor<2x5x4xf32>, tensor<2x2x5xf32>)
+  // CHECK: gc.attention_bias_grad
+  %rows = gc.attention_bias_grad %x, %seen#0, %seen#1, %seen#0, %bias {causal, heads = 2 : i64} : (tensor<2x5x12xf32>, tensor<2x5x4xf32>, tensor<2x2x5xf32>, tensor<2x5x4xf32>, tensor<1x2x5x5xf32>) -> tensor<1x2x5x5xf32>
   // CHECK: gc.attention_grad
   %3 = gc.attention_grad %x, %2#0, %2#1, %2#0 {heads = 2 : i64} : (tensor<2x5x12xf32>, tensor<2x5x4xf32>, tensor<2x2x5xf32>, tensor<2x5x4xf32>) -> tensor<2x5x12xf32>
   // CHECK: gc.patch_embed
@@ -266,7 +270,7 @@ func.func @shapes(%x: tensor<2x3x4xf32>) {
 }
 
 // CHECK-LABEL: func.func @loss(
-func.func @loss(%x: tensor<8x10xf32>, %labels: tensor<8xi32>) {
+func.func @loss(%x: tensor<8x10xf32>, %labels: tensor<8xi32>, %rows: tensor<2x5xi32>) {
   // CHECK: gc.cross_entropy
   %0:2 = gc.cross_entropy %x, %labels : (tensor<8x10xf32>, tensor<8xi32>) -> (tensor<f32>, tensor<8xf32>)
   // CHECK: gc.gradient_seed {scale = 1.000000e+00 : f32} : () -> tensor<f32>
@@ -279,6 +283,12 @@ func.func @loss(%x: tensor<8x10xf32>, %labels: tensor<8xi32>) {
   %smoothed = gc.cross_entropy_grad %x, %labels, %smooth#1, %1 {label_smoothing = 0.25 : f32} : (tensor<8x10xf32>, tensor<8xi32>, tensor<8xf32>, tensor<f32>) -> tensor<8x10xf32>
   // CHECK: gc.accuracy
   %3 = gc.accuracy %x, %labels : (tensor<8x10xf32>, tensor<8xi32>) -> tensor<f32>
+  // CHECK: gc.slice %{{.*}} {{.*}} : (tensor<2x5xi32>) -> tensor<2x4xi32>
+  %tokens = gc.slice %rows {axis = 1 : i64, offset = 1 : i64, size = 4 : i64} : (tensor<2x5xi32>) -> tensor<2x4xi32>
+  // CHECK: gc.cross_entropy %{{.*}}, %{{.*}} : (tensor<8x10xf32>, tensor<2x4xi32>) -> (tensor<f32>, tensor<8xf32>)
+  %4:2 = gc.cross_entropy %x, %tokens : (tensor<8x10xf32>, tensor<2x4xi32>) -> (tensor<f32>, tensor<8xf32>)
+  // CHECK: gc.label_count %{{.*}} {classes = 10 : i64} : (tensor<2x4xi32>) -> tensor<f32>
+  %5 = gc.label_count %tokens {classes = 10 : i64} : (tensor<2x4xi32>) -> tensor<f32>
   return
 }
 

@@ -85,6 +85,20 @@ OwningOpRef<ModuleOp> buildRegression() {
   )"));
 }
 
+// Rows of three tokens, each with a label that may be left out.
+OwningOpRef<ModuleOp> buildTokens() {
+  return parse(std::string(R"(
+    gc.parameter @w : tensor<4x5xf32> = #gc.init<constant, [0.0]>
+    func.func @model(%x: tensor<8x3x5xf32> {gc.input = "image"}, %l: tensor<8x3xi32> {gc.input = "label"}) -> (tensor<f32> {gc.output = "loss"}) {
+      %w = gc.read @w : tensor<4x5xf32>
+      %y = gc.linear %x, %w : (tensor<8x3x5xf32>, tensor<4x5xf32>) -> tensor<8x3x4xf32>
+      %r = gc.reshape %y : (tensor<8x3x4xf32>) -> tensor<24x4xf32>
+      %loss, %lse = gc.cross_entropy %r, %l : (tensor<24x4xf32>, tensor<8x3xi32>) -> (tensor<f32>, tensor<24xf32>)
+      return %loss : tensor<f32>
+    }
+  )"));
+}
+
 func::FuncOp function(ModuleOp module, StringRef name) {
   return module.lookupSymbol<func::FuncOp>(name);
 }
@@ -117,6 +131,10 @@ reference::Tensors inputsOf(func::FuncOp train, unsigned step) {
     if (!type.getElementType().isF32())
       for (int64_t i = 0; i < value.size(); ++i)
         value[i] = (i * 5 + step) % 3;
+    // Of several labels a sample some are left out, and all of the first one.
+    if (name.getValue() == "label" && type.getRank() > 1)
+      for (int64_t i = 0; i < value.size(); ++i)
+        value[i] = i < type.getDimSize(1) || i % 5 == 2 ? -100 : value[i];
     inputs[name.getValue().str()] = value;
   }
   return inputs;
@@ -245,6 +263,25 @@ INSTANTIATE_TEST_SUITE_P(Networks, MicroBatches,
                                            Network{"encoder", buildEncoder},
                                            Network{"regression", buildRegression}),
                          [](const auto &info) { return info.param.name; });
+
+// A micro-batch with one label weighs less than one with many, and one without any nothing.
+TEST(Accumulate, EveryLabelWeighsTheSame) {
+  for (bool clipped : {false, true}) {
+    OptimizerSettings options;
+    options.lr = 0.125;
+    options.momentum = 0.5;
+    if (clipped)
+      options.clipNorm = 0.125;
+    Trained whole = train(buildTokens, options, 1);
+    for (int64_t microBatches : {2, 8}) {
+      std::string what = std::to_string(microBatches) + " micro-batches";
+      Trained split = train(buildTokens, options, microBatches);
+      expectNear(whole.variables, split.variables, 1e-12, what);
+      expectNear(whole.gradients, split.gradients, 1e-12, what + " gradient");
+      EXPECT_EQ(split.variables.at("label_count")[0], 0) << what;
+    }
+  }
+}
 
 // Without the index of the micro-batch all would draw the first one's mask.
 TEST(Accumulate, DropoutDiffersBetweenMicroBatches) {

@@ -41,4 +41,5 @@ with tempfile.TemporaryDirectory() as folder:
     run("cmake", "-G", "Ninja", "-S", os.path.join(source, "test/install/consumer"), "-B", project,
         f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_BUILD_TYPE=Release")
     run("cmake", "--build", project)
+    assert "loss" in run(os.path.join(project, "example"), cwd=folder)
     print(run(os.path.join(project, "consumer"), model, cwd=folder).splitlines()[-1])

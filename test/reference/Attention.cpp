@@ -33,11 +33,21 @@ struct Packed {
     return (b * length + s) * heads * d + h * d + e;
   }
   double score(const Tensor &qkv, int64_t b, int64_t h, int64_t i, int64_t j) const {
+    if (causal && j > i)
+      return -INFINITY;
     double sum = 0;
     for (int64_t e = 0; e < d; ++e)
       sum += qkv[at(0, b, h, i, e)] * qkv[at(1, b, h, j, e)];
-    return sum / std::sqrt(static_cast<double>(d));
+    sum /= std::sqrt(static_cast<double>(d));
+    return bias ? sum + (*bias)[biasAt(*bias, b, h, i, j)] : sum;
   }
+  // Where a bias, or its gradient, has what is added to a score.
+  static int64_t biasAt(const Tensor &bias, int64_t b, int64_t h, int64_t i, int64_t j) {
+    auto in = [&](size_t dim, int64_t place) { return bias.shape[dim] == 1 ? 0 : place; };
+    return ((in(0, b) * bias.shape[1] + in(1, h)) * bias.shape[2] + in(2, i)) * bias.shape[3] + j;
+  }
+  const Tensor *bias = nullptr;
+  bool causal = false;
   template <typename F> void forEachRow(F f) const {
     for (int64_t b = 0; b < batch; ++b)
       for (int64_t h = 0; h < heads; ++h)
@@ -61,28 +71,37 @@ void attention(const Packed &p, const Tensor &qkv, Tensor &o, Tensor &lse) {
   });
 }
 
+// Of the packed operand, or of the bias.
 void attentionGradient(const Packed &p, const Tensor &qkv, const Tensor &o, const Tensor &lse,
-                       const Tensor &go, Tensor &dqkv) {
+                       const Tensor &go, Tensor *dqkv, Tensor *dbias) {
   p.forEachRow([&](int64_t b, int64_t h, int64_t i, int64_t row) {
     double delta = 0;
     for (int64_t e = 0; e < p.d; ++e)
       delta += go[p.out(b, h, i, e)] * o[p.out(b, h, i, e)];
     for (int64_t j = 0; j < p.length; ++j) {
       double probability = std::exp(p.score(qkv, b, h, i, j) - lse[row]), dp = 0;
-      for (int64_t e = 0; e < p.d; ++e) {
+      for (int64_t e = 0; e < p.d; ++e)
         dp += go[p.out(b, h, i, e)] * qkv[p.at(2, b, h, j, e)];
-        dqkv[p.at(2, b, h, j, e)] += probability * go[p.out(b, h, i, e)];
-      }
+      if (dbias)
+        (*dbias)[Packed::biasAt(*dbias, b, h, i, j)] += probability * (dp - delta);
       double ds = probability * (dp - delta) / std::sqrt(static_cast<double>(p.d));
-      for (int64_t e = 0; e < p.d; ++e) {
-        dqkv[p.at(0, b, h, i, e)] += ds * qkv[p.at(1, b, h, j, e)];
-        dqkv[p.at(1, b, h, j, e)] += ds * qkv[p.at(0, b, h, i, e)];
+      for (int64_t e = 0; dqkv && e < p.d; ++e) {
+        (*dqkv)[p.at(2, b, h, j, e)] += probability * go[p.out(b, h, i, e)];
+        (*dqkv)[p.at(0, b, h, i, e)] += ds * qkv[p.at(1, b, h, j, e)];
+        (*dqkv)[p.at(1, b, h, j, e)] += ds * qkv[p.at(0, b, h, i, e)];
       }
     }
   });
 }
 
 } // namespace
+
+static Packed packed(auto op, Operands x, size_t bias) {
+  Packed p(x[0], op.getHeads());
+  p.bias = op.getBias() ? &x[bias] : nullptr;
+  p.causal = op.getCausal();
+  return p;
+}
 
 bool evaluateAttention(Operation *op, Operands x, Results y) {
   return llvm::TypeSwitch<Operation *, bool>(op)
@@ -101,11 +120,15 @@ bool evaluateAttention(Operation *op, Operands x, Results y) {
         return true;
       })
       .Case([&](AttentionOp o) {
-        attention(Packed(x[0], o.getHeads()), x[0], y[0], y[1]);
+        attention(packed(o, x, 1), x[0], y[0], y[1]);
         return true;
       })
       .Case([&](AttentionGradOp o) {
-        attentionGradient(Packed(x[0], o.getHeads()), x[0], x[1], x[2], x[3], y[0]);
+        attentionGradient(packed(o, x, 4), x[0], x[1], x[2], x[3], &y[0], nullptr);
+        return true;
+      })
+      .Case([&](AttentionBiasGradOp o) {
+        attentionGradient(packed(o, x, 4), x[0], x[1], x[2], x[3], nullptr, &y[0]);
         return true;
       })
       .Case([&](ClassTokenOp) {

@@ -28,7 +28,7 @@ public:
   ~Archive();
 
   const std::string &path() const { return file; }
-  /// `name` is below the archive's own folder: `models/model.json`.
+  /// `name` is below the archive's own folder: `the model.json of models`.
   bool has(const std::string &name) const { return entries.count(name) != 0; }
   uint64_t sizeOf(const std::string &name) const { return entries.at(name).bytes; }
 

@@ -16,6 +16,7 @@ Examples:
   gc-import model.pt2 --list                                 the ops, and what is not supported
   gc-import model.pt2 -o model.mlir --weights=w.safetensors
   gc-run model.mlir --load=w.safetensors --data=cifar10:DIR --epochs=1 --save=trained.safetensors
+  gc-import model.pt2 --trained=trained.safetensors --weights=state.safetensors
 
 Nothing in the archive is executed, and nothing is unpickled.
 Exit codes: 0 done, 1 writing failed, 2 bad usage or input, also a model with ops that gc does not
@@ -43,10 +44,17 @@ bool parseArguments(int argc, char **argv, Arguments &a, int &exitCode) {
          "Outputs of the linear layer that the model ends with, whose weights start anew: to "
          "train a known network on other classes")
       ->check(CLI::Range(1L, 1L << 24));
+  CLI::Option *trained = app.add_option(
+      "--trained", a.trained,
+      "What gc-run --save has written: with --weights, nothing is imported, and the whole "
+      "state_dict() is written with these tensors in it, for load_state_dict(strict=True)");
   CLI::Option *list =
       app.add_flag("--list", a.list, "Only list the ops: how often, supported or not");
   for (const char *flag : {"--output", "--weights", "--batch"})
     app.get_option(flag)->excludes(list);
+  trained->needs("--weights");
+  for (const char *flag : {"--output", "--batch", "--classes", "--loss", "--list"})
+    app.get_option(flag)->excludes(trained);
   bool noLocations = false;
   app.add_flag("--no-locations", noLocations,
                "Leave out loc(...), by which reports name the layer of an op");

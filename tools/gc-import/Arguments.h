@@ -6,7 +6,7 @@
 namespace gc::importer {
 
 struct Arguments {
-  std::string archive, output, weights, loss;
+  std::string archive, output, weights, trained, loss;
   long classes = 0, batch = 0; // 0: as the archive has them
   bool list = false, locations = true;
 };

@@ -172,8 +172,11 @@ private:
 
   ConstantPtr binary(Binary of) const {
     ConstantPtr a = operand("self"), b = operand(name == "pow" ? "exponent" : "other");
-    if (!a || !b || call.node.find("rounding_mode"))
+    if (!a || !b)
       return nullptr;
+    std::string rounding;
+    if (const Argument *mode = call.node.find("rounding_mode"))
+      rounding = mode->kind == Argument::Kind::Text ? mode->text : "";
     ConstantPtr left = expandConstant(*a, call.shape), right = expandConstant(*b, call.shape);
     if (!left || !right)
       return nullptr;
@@ -181,6 +184,9 @@ private:
     auto result = std::make_shared<Constant>(*left);
     for (size_t i = 0; i < result->values.size(); ++i)
       result->values[i] = of(left->values[i], alpha * right->values[i]);
+    if (rounding == "floor" || rounding == "trunc")
+      for (double &value : result->values)
+        value = rounding == "floor" ? std::floor(value) : std::trunc(value);
     return result;
   }
 

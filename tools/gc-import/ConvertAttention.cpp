@@ -79,6 +79,69 @@ static bool hidesNothing(const Tensor *mask) {
          });
 }
 
+/// A mask that is known, as what is added: without dimensions along which it is the same.
+static Constant smallestMask(const Constant &mask) {
+  Constant result = mask.dtype == DType::Bool ? *additive(mask).constant : mask;
+  for (size_t dim = 0; dim + 1 < result.shape.size(); ++dim) {
+    int64_t size = result.shape[dim], inner = 1;
+    for (size_t d = dim + 1; d < result.shape.size(); ++d)
+      inner *= result.shape[d];
+    auto isSame = [&](size_t i) {
+      size_t place = i / inner % size;
+      return result.values[i] == result.values[i - place * inner];
+    };
+    if (size > 1 && llvm::all_of(llvm::seq(result.values.size()), isSame))
+      result = *sliceConstant(result, dim, 0, 1);
+  }
+  return result;
+}
+
+/// Whether it hides from each position those behind it, and nothing else.
+static bool isCausal(const Constant &mask, int64_t positions) {
+  if (mask.values.size() != static_cast<size_t>(positions * positions) || mask.shape.size() < 2 ||
+      mask.shape.back() != positions)
+    return false;
+  constexpr double hidden = -1e20; // as the smallest float16 is not, but the smallest float32
+  return llvm::all_of(llvm::seq(mask.values.size()), [&](size_t i) {
+    int64_t place = static_cast<int64_t>(i);
+    bool sees = place % positions <= place / positions;
+    return sees ? mask.values[i] == 0 : mask.values[i] <= hidden;
+  });
+}
+
+/// What is added to scores [N, heads, S, S], as a tensor of four dimensions.
+static Value biasValue(Emitter &emit, const Tensor &mask, int64_t positions) {
+  Tensor bias = mask;
+  if (mask.constant)
+    bias = constantTensor(std::make_shared<Constant>(smallestMask(*mask.constant)));
+  else if (mask.dtype == DType::Bool) // 1 where a key is seen
+    bias = scaled(emit, addTensors(emit, mask, emit.filledWith(mask.shape(), -1)), 1e30);
+  Shape shape = bias.shape();
+  shape.insert(shape.begin(), 4 - shape.size(), 1);
+  bias = emit.reshaped(bias, shape);
+  shape.back() = positions;
+  return emit.plain(emit.expanded(bias, shape));
+}
+
+/// Of queries, keys and values of one shape: no scores are kept.
+static Tensor fusedAttention(Emitter &emit, const std::array<Tensor, 3> &tensors,
+                             const Tensor *mask, bool causal) {
+  Shape shape = tensors[0].shape();
+  int64_t batch = shape[0], heads = shape[1], positions = shape[2], features = shape[3];
+  std::array<Value, 3> parts;
+  for (auto [part, tensor] : llvm::zip_equal(parts, tensors))
+    part = emit.reshape(emit.ordered(tensor, {0, 2, 1, 3}), {batch, positions, heads * features});
+  if (mask && mask->constant && isCausal(smallestMask(*mask->constant), positions)) {
+    mask = nullptr;
+    causal = true;
+  }
+  Value bias = mask ? biasValue(emit, *mask, positions) : Value();
+  UnitAttr hides = causal ? emit.attributes().getUnitAttr() : UnitAttr();
+  Value result =
+      emit.create<AttentionOp>(packed(emit, parts), bias, emit.i64(heads), hides).getOutput();
+  return emit.wrap(emit.reshape(result, {batch, positions, heads, features}), {0, 2, 1, 3});
+}
+
 static std::vector<Tensor> attention(Call &call) {
   Emitter &emit = call.emit;
   const Tensor &q = call.tensor("query"), &k = call.tensor("key"), &v = call.tensor("value");
@@ -91,19 +154,9 @@ static std::vector<Tensor> attention(Call &call) {
     return call.refuse("its queries share keys and values");
   double probability = call.number("dropout_p", 0);
   bool causal = call.truth("is_causal", false);
-  int64_t features = q.layout.size(3), heads = q.layout.size(1);
+  int64_t features = q.layout.size(3);
   double usual = 1 / std::sqrt(static_cast<double>(features)), scale = call.number("scale", usual);
   bool same = q.shape() == k.shape() && q.shape() == v.shape();
-  if (same && !mask && !causal && probability == 0) {
-    Tensor scaledQuery = std::abs(scale / usual - 1) < 1e-6 ? q : scaled(emit, q, scale / usual);
-    int64_t batch = q.layout.size(0), positions = q.layout.size(2), width = heads * features;
-    std::array<Value, 3> parts;
-    std::array<const Tensor *, 3> tensors = {&scaledQuery, &k, &v};
-    for (auto [part, tensor] : llvm::zip_equal(parts, tensors))
-      part = emit.reshape(emit.ordered(*tensor, {0, 2, 1, 3}), {batch, positions, width});
-    Value result = emit.create<AttentionOp>(packed(emit, parts), emit.i64(heads)).getOutput();
-    return {emit.wrap(emit.reshape(result, {batch, positions, heads, features}), {0, 2, 1, 3})};
-  }
   if (mask && causal)
     return call.refuse("it is causal and has a mask");
   Shape a = q.shape(), b = k.shape(), c = v.shape();
@@ -113,6 +166,10 @@ static std::vector<Tensor> attention(Call &call) {
   Shape seen = {a[0], a[1], a[2], b[2]};
   if (mask && broadcastShape(mask->shape(), seen) != seen)
     return call.refuse("its mask does not fit");
+  if (same && probability == 0) {
+    Tensor scaledQuery = std::abs(scale / usual - 1) < 1e-6 ? q : scaled(emit, q, scale / usual);
+    return {fusedAttention(emit, {scaledQuery, k, v}, mask, causal)};
+  }
   if (causal && a[2] * b[2] > (1 << 20))
     return call.refuse("it is causal over more than 2^20 pairs of positions");
   // softmax(q k^T scale + mask) v, written out.

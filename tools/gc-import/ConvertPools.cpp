@@ -60,6 +60,12 @@ static std::vector<Tensor> avgPool(Call &call) {
   return {call.emit.wrap(pool, nhwc)};
 }
 
+/// Of windows side by side.
+static Value meanOfWindows(Emitter &emit, Value x, const Shape &window) {
+  return emit.create<AvgPoolOp>(x, emit.array(window), emit.array(window), emit.array({0, 0}),
+                                /*ceil_mode=*/false, /*count_include_pad=*/true);
+}
+
 // Output i of `size` is the mean of inputs floor(i * n / size) to ceil((i + 1) * n / size).
 static Value averageAxis(Emitter &emit, Value x, int64_t axis, int64_t size) {
   int64_t n = shapeOf(x)[axis];
@@ -71,8 +77,7 @@ static Value averageAxis(Emitter &emit, Value x, int64_t axis, int64_t size) {
     Value part = emit.slice(x, axis, begin, end - begin);
     if (end - begin > 1) {
       Shape window = {axis == 1 ? end - begin : 1, axis == 2 ? end - begin : 1};
-      part =
-          emit.create<AvgPoolOp>(part, emit.array(window), emit.array(window), emit.array({0, 0}));
+      part = meanOfWindows(emit, part, window);
     }
     parts.push_back(part);
   }
@@ -102,9 +107,7 @@ static std::vector<Tensor> adaptiveAvgPool(Call &call) {
         emit.wrap(emit.broadcast(image, {shape[0], rows, columns, shape[3]}, {0, 1, 2, 3}), nhwc)};
   if (height % rows == 0 && width % columns == 0) {
     Shape window = {height / rows, width / columns};
-    Value pool =
-        emit.create<AvgPoolOp>(image, emit.array(window), emit.array(window), emit.array({0, 0}));
-    return {emit.wrap(pool, nhwc)};
+    return {emit.wrap(meanOfWindows(emit, image, window), nhwc)};
   }
   // A window's rows all have the same length, so the mean of row means is its mean.
   return {emit.wrap(averageAxis(emit, averageAxis(emit, image, 1, rows), 2, columns), nhwc)};

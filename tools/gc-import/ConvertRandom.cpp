@@ -1,5 +1,6 @@
 // What draws: dropout, and the drop path that networks write with bernoulli_.
 #include "tools/gc-import/Converters.h"
+#include <cmath>
 
 using namespace mlir;
 
@@ -57,7 +58,19 @@ static std::vector<Tensor> empty(Call &call) {
   return {constantTensor(filled(output->dtype, output->sizes, 0))};
 }
 
+/// What is written over a part of a tensor: the same number everywhere.
+static std::vector<Tensor> filledAnew(Call &call) {
+  const TensorMeta *output = call.output();
+  if (!output)
+    return call.refuse("its shape is unknown");
+  double value = call.number("value", 0);
+  if (output->elements() > maxConstantElements || !std::isfinite(value))
+    return call.refuse("it is too large, or fills with no number");
+  return {constantTensor(filled(output->dtype, output->sizes, value))};
+}
+
 void addRandom(ConverterTable &table) {
+  table["aten.zero.default"] = table["aten.fill.Scalar"] = filledAnew;
   table["aten.dropout.default"] = dropout;
   table["aten.feature_dropout.default"] = featureDropout;
   table["aten.bernoulli.float"] = table["aten.bernoulli.p"] = bernoulli;

@@ -92,6 +92,8 @@ Tensor linear(Emitter &emit, const Tensor &x, const Tensor &weight, const Tensor
 Tensor matrixProduct(Call &call, const Tensor &a, const Tensor &b);
 /// Nothing where `probability` is 0.
 Tensor dropOut(Emitter &emit, const Tensor &x, double probability);
+/// [rows, classes], where dimension `dim` is that of the classes.
+mlir::Value rowsOfClasses(Emitter &emit, const Tensor &logits, size_t dim);
 Tensor softmaxOver(Emitter &emit, const Tensor &x, size_t dim);
 
 } // namespace gc::importer

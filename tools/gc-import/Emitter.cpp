@@ -107,6 +107,7 @@ Tensor Emitter::reordered(const Tensor &x, const Order &axes) {
   if (x.constant) {
     Tensor known = wrap(constantValue(*x.constant));
     known.dtype = x.dtype;
+    known.layout = x.layout; // plain, but its axes may be split as those of what it meets
     return reordered(known, axes);
   }
   if (!x.value)

@@ -87,7 +87,7 @@ private:
 
   Status readInputs() {
     std::vector<const InputSpec *> users;
-    std::set<std::string> statistics;
+    std::set<std::string> statistics, names;
     for (const Node &node : program.nodes)
       for (const char *argument : {"running_mean", "running_var"})
         if (const Argument *found = node.find(argument); found && !found->tensors.empty())
@@ -98,6 +98,8 @@ private:
         return badInput(llvm::formatv("the input '{0}' has no shape", spec.value).str());
       if (meta->elements() < 1 && spec.kind != InputSpec::Kind::Buffer)
         return badInput(llvm::formatv("the input '{0}' is empty", spec.value).str());
+      if (spec.kind != InputSpec::Kind::User && !names.insert(spec.name).second)
+        return badInput("two inputs are the parameter or buffer '" + spec.name + "'");
       switch (spec.kind) {
       case InputSpec::Kind::User:
         users.push_back(&spec);
@@ -110,6 +112,13 @@ private:
         }
         [[fallthrough]];
       case InputSpec::Kind::Parameter: {
+        auto tied = options.tied.find(spec.name);
+        const std::string &one = tied == options.tied.end() ? spec.name : tied->second;
+        auto [known, isNew] = parameters.try_emplace(one, spec.value);
+        if (!isNew) {
+          values->define(spec.value, values->read(known->second));
+          break;
+        }
         Tensor tensor;
         Variable &variable = variables[spec.value];
         variable.name = spec.name;
@@ -252,6 +261,11 @@ private:
         if (tensor.constant && tensor.elements() > (1 << 20) &&
             !llvm::all_equal(tensor.constant->values))
           return refuse(node, "it takes more than 2^20 numbers that are known");
+      constexpr double largestEpsilon = 1e30;
+      if (const Argument *eps = node.find("eps");
+          eps && eps->kind == Argument::Kind::Number &&
+          !(eps->numbers[0] >= 0 && eps->numbers[0] <= largestEpsilon))
+        return refuse(node, "its epsilon is negative, or no number of float32");
       emitter->setLocation(locationOf(node));
       Call call(program, node, *emitter, std::move(tensors));
       results = converter->second(call);
@@ -397,7 +411,8 @@ private:
   std::optional<Emitter> emitter;
   std::optional<Values> values;
   std::vector<bool> live;
-  std::map<std::string, Variable> variables; // by name in the graph
+  std::map<std::string, Variable> variables;     // by name in the graph
+  std::map<std::string, std::string> parameters; // in the graph; of tied ones the first
   std::map<std::string, const InputSpec *> archived;
   std::map<std::string, unsigned> used; // how often a location was given
   std::vector<Unsupported> unsupported;
@@ -432,8 +447,13 @@ Status Importer::finish() {
   if (own) {
     outputs.push_back(emitter->plain(first));
     outputNames.push_back("loss");
-    if (inputNames.size() < 2)
-      return badInput("the model returns a loss and takes no labels: gc feeds samples and labels");
+    // Of a loss that is of the samples alone, as an autoencoder's, gc's labels are not read.
+    if (inputNames.size() < 2) {
+      auto labels =
+          RankedTensorType::get({shapeOf(body->getArgument(0))[0]}, IntegerType::get(&context, 32));
+      body->addArgument(labels, NameLoc::get(StringAttr::get(&context, "label")));
+      inputNames.push_back("label");
+    }
   } else if (Status added = addLoss(first); !added) {
     return added;
   }
@@ -456,23 +476,30 @@ Status Importer::addLoss(const Tensor &output) {
     return badInput(
         "this loss needs targets that are no classes, which gc-run cannot feed yet: use "
         "--loss=cross-entropy, or return a loss of classes from the model");
-  if (output.rank() != 2)
+  if (output.rank() < 2)
     return badInput(llvm::formatv("the model returns a tensor of {0} dimensions, and cross entropy "
-                                  "takes a row of logits a sample: return [batch, classes], or a "
-                                  "loss",
+                                  "takes rows of logits: return [batch, classes], [batch, "
+                                  "positions, classes] of tokens, [batch, classes, height, width], "
+                                  "or a loss",
                                   output.rank())
                         .str());
-  int64_t batch = output.layout.size(0), classes = output.layout.size(1);
-  Shape input = shapeOf(body->getArgument(0));
+  // Of tokens the classes are last, as every language model has them; else they are where PyTorch's
+  // cross entropy takes them.
+  Value samples = body->getArgument(0);
+  bool ofTokens = cast<RankedTensorType>(samples.getType()).getElementType().isInteger(32);
+  size_t dim = ofTokens ? output.rank() - 1 : 1;
+  int64_t batch = output.layout.size(0), classes = output.layout.size(dim);
+  Shape input = shapeOf(samples), labelShape = output.shape();
+  labelShape.erase(labelShape.begin() + static_cast<ptrdiff_t>(dim));
   if (input[0] != batch)
     return badInput(
         llvm::formatv("the model takes a batch of {0} and returns {1} rows", input[0], batch)
             .str());
-  auto labels = RankedTensorType::get({batch}, IntegerType::get(&context, 32));
+  auto labels = RankedTensorType::get(labelShape, IntegerType::get(&context, 32));
   Value label = body->addArgument(labels, NameLoc::get(StringAttr::get(&context, "label")));
   inputNames.push_back("label");
   module.get()->setAttr("gc.classes", IntegerAttr::get(IntegerType::get(&context, 64), classes));
-  Value logits = emitter->plain(output);
+  Value logits = rowsOfClasses(*emitter, output, dim);
   outputs.push_back(emitter->create<CrossEntropyOp>(logits, label, emitter->f32(0)).getLoss());
   emitter->setLocation("correct");
   outputs.push_back(emitter->create<AccuracyOp>(logits, label).getCorrect());

@@ -7,6 +7,7 @@
 #include "tools/gc-import/Program.h"
 #include "tools/gc-import/Tensor.h"
 #include <functional>
+#include <map>
 
 namespace gc::importer {
 
@@ -15,6 +16,7 @@ enum class Loss { CrossEntropy, MeanSquares, BinaryCrossEntropy, Own };
 struct ImportOptions {
   std::string name; // of the module
   std::optional<Loss> loss;
+  std::map<std::string, std::string> tied; // parameters that are another one, by PyTorch's names
 };
 
 /// An op, or a use of it, that could not be imported.

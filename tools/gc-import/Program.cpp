@@ -15,7 +15,8 @@ namespace {
 constexpr int64_t schemaMajor = 8;
 constexpr size_t maxNodes = 200'000, maxRank = 64;
 // Of f32 in a tensor of gc.
-constexpr int64_t maxElements = int64_t{1} << 38;
+// Rows of any dimensions are then no more than ops of the dialect count.
+constexpr int64_t maxElements = (int64_t{1} << 31) - 1;
 
 struct TypeRow {
   DType type;

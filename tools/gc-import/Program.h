@@ -89,10 +89,11 @@ struct Program {
 struct Payload {
   std::string entry;
   bool pickled = false;
+  bool isWeight = false; // in the model's state_dict()
   TensorMeta meta;
 };
 
-/// Reads models/model.json. Fails (bad input) where it is not one, of another schema, or has
+/// Reads the archive's model.json. Fails (bad input) where it is not one, of another schema, or has
 /// symbolic shapes.
 runtime::Result<Program> parseProgram(std::string_view text);
 /// Reads a table of tensors, whose entries are in `folder`: by their names.

@@ -57,7 +57,7 @@ bool isViewTarget(llvm::StringRef target) {
 
 namespace {
 
-constexpr int64_t largestElements = int64_t{1} << 38;
+constexpr int64_t largestElements = (int64_t{1} << 31) - 1;
 
 /// Whether a tensor with these strides can be seen in another shape without a copy.
 bool isViewable(const TensorMeta &meta, const Shape &shape) {
@@ -316,6 +316,8 @@ private:
     start = start < 0 ? start + input.sizes[dim] : start;
     if (start < 0 || size < 1 || start > input.sizes[dim] - size)
       return fail("it takes nothing, or more than there is");
+    if (result.outputs.size() >= node.outputs.size())
+      return fail("it has more parts than results");
     add({ViewStep::Kind::Slice, {}, {}, static_cast<size_t>(dim), start, size});
   }
   void select(int64_t dim, int64_t index) {
@@ -333,12 +335,14 @@ private:
     int64_t size = input.sizes[dim];
     Shape sizes;
     if (name.ends_with("chunk")) {
-      int64_t chunks = std::max<int64_t>(integer("chunks", 1), 1);
+      int64_t chunks = std::clamp<int64_t>(integer("chunks", 1), 1, std::max<int64_t>(size, 1));
       sizes = {(size + chunks - 1) / chunks};
     } else if (name == "tensor_split") {
       int64_t sections = integer("sections", 0);
       if (sections < 1)
         return fail("it splits at places");
+      if (sections > static_cast<int64_t>(node.outputs.size()))
+        return fail("it has more parts than results");
       for (int64_t i = 0; i < sections; ++i)
         sizes.push_back(size / sections + (i < size % sections));
     } else {

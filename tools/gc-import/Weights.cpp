@@ -5,9 +5,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <set>
 
 namespace gc::importer {
 
@@ -24,6 +26,8 @@ static Status addTable(Archive &archive, const std::string &table, const std::st
   auto parsed = parsePayloads(*text, folder);
   if (!parsed)
     return parsed.error();
+  for (auto &[name, payload] : *parsed)
+    payload.isWeight = folder == "data/weights/";
   payloads.merge(*parsed);
   return {};
 }
@@ -210,6 +214,104 @@ Status Weights::save(const std::string &path, const std::vector<std::string> &na
       std::vector<float> floats(numbers.begin(), numbers.end());
       return writer->append(floats.data(), floats.size() * sizeof(float));
     });
+    if (!done)
+      return done;
+  }
+  return writer->finish();
+}
+
+std::map<std::string, std::string> Weights::tied() const {
+  std::map<std::string, std::string> result;
+  std::multimap<std::string, std::string> byEntry;
+  for (const auto &[name, payload] : payloads) {
+    if (!payload.isWeight)
+      continue;
+    auto [begin, end] = byEntry.equal_range(payload.entry);
+    auto same = std::find_if(begin, end, [&](const auto &other) {
+      const TensorMeta &a = payloads.at(other.second).meta, &b = payload.meta;
+      return a.dtype == b.dtype && a.sizes == b.sizes && a.strides == b.strides &&
+             a.offset == b.offset;
+    });
+    if (same != end)
+      result[name] = same->second;
+    else
+      byEntry.emplace(payload.entry, name);
+  }
+  return result;
+}
+
+namespace {
+/// A tensor of the state, and where it comes from.
+struct StateTensor {
+  const Payload *payload = nullptr;
+  const SafetensorsEntry *trained = nullptr;
+};
+} // namespace
+
+static const char *stateType(DType dtype) {
+  if (isFloat(dtype))
+    return "F32";
+  return dtype == DType::Bool ? "BOOL" : "I64";
+}
+
+Status Weights::saveState(const std::string &path, const SafetensorsFile &trained) const {
+  const std::map<std::string, std::string> same = tied();
+  std::map<std::string, StateTensor> state;
+  std::set<std::string> used;
+  std::vector<SafetensorsDeclaration> tensors;
+  for (const auto &[name, payload] : payloads) {
+    if (!payload.isWeight)
+      continue;
+    if (auto whole = find(name); !whole)
+      return whole.error();
+    auto first = same.find(name);
+    StateTensor &tensor = state[name];
+    tensor.payload = &payload;
+    // Any of several names may be the one that was trained.
+    const std::string &root = first == same.end() ? name : first->second;
+    for (const auto &[other, file] : trained.tensors()) {
+      auto otherFirst = same.find(other);
+      if ((otherFirst == same.end() ? other : otherFirst->second) != root)
+        continue;
+      tensor.trained = &file;
+      used.insert(other);
+      if (file.shape != payload.meta.sizes)
+        return badInput(fmt::format("'{}' has a '{}' of {}, and in the archive it is {}: change "
+                                    "the model in PyTorch and export it again",
+                                    trained.path(), other, shapeText(file.shape),
+                                    shapeText(payload.meta.sizes)));
+    }
+    tensors.push_back(
+        {name, tensor.trained ? "F32" : stateType(payload.meta.dtype), payload.meta.sizes});
+  }
+  for (const auto &[name, file] : trained.tensors())
+    if (!used.count(name))
+      return badInput(fmt::format("'{}' has a '{}', and the archive has no such weight: is it of "
+                                  "another model?",
+                                  trained.path(), name));
+  auto writer = SafetensorsWriter::create(path, std::move(tensors), {{"format", "pt"}});
+  if (!writer)
+    return writer.error();
+  for (const SafetensorsDeclaration &declared : writer->order()) {
+    const StateTensor &tensor = state.at(declared.name);
+    if (tensor.trained) {
+      std::vector<float> floats(tensor.trained->elements());
+      if (Status got = trained.readFloats(*tensor.trained, 0, floats.data(), floats.size()); !got)
+        return got;
+      if (Status done = writer->append(floats.data(), floats.size() * sizeof(float)); !done)
+        return done;
+      continue;
+    }
+    auto appendAs = [&]<typename T>(T) {
+      return read(declared.name, *tensor.payload,
+                  [&](const std::vector<double> &numbers) -> Status {
+                    std::vector<T> typed(numbers.begin(), numbers.end());
+                    return writer->append(typed.data(), typed.size() * sizeof(T));
+                  });
+    };
+    Status done = declared.dtype == "F32"    ? appendAs(float())
+                  : declared.dtype == "BOOL" ? appendAs(uint8_t())
+                                             : appendAs(int64_t());
     if (!done)
       return done;
   }

@@ -8,6 +8,10 @@
 
 #include <vector>
 
+namespace gc::runtime {
+class SafetensorsFile;
+}
+
 namespace gc::importer {
 
 class Weights {
@@ -20,6 +24,12 @@ public:
   /// Writes these as f32 in PyTorch's names and layouts; some of them start anew.
   runtime::Status save(const std::string &path, const std::vector<std::string> &names,
                        const std::map<std::string, NewStart> &starts) const;
+
+  /// Of weights that are the same tensor, the first one's name, by those of the others.
+  std::map<std::string, std::string> tied() const;
+  /// Writes the model's whole state_dict(), with the tensors of `trained` in place of the archive's
+  /// and the others, as it has them: what load_state_dict(strict=True) takes.
+  runtime::Status saveState(const std::string &path, const runtime::SafetensorsFile &trained) const;
 
 private:
   explicit Weights(Archive &archive) : archive(archive) {}

@@ -5,6 +5,7 @@
 #include "runtime/process/AtomicFile.h"
 #include "runtime/process/OutputCheck.h"
 #include "runtime/process/StandardStreams.h"
+#include "runtime/weights/Safetensors.h"
 #include "tools/flags/CommandLine.h"
 #include "tools/gc-import/Archive.h"
 #include "tools/gc-import/Arguments.h"
@@ -52,8 +53,9 @@ static Status changeBatch(mlir::ModuleOp module, int64_t size) {
 
 static Status import(const Arguments &arguments) {
   const std::string output = arguments.output == "-" ? "" : arguments.output;
-  if (Status fine = checkOutputs({{"-o", output}, {"--weights", arguments.weights}},
-                                 {{"the archive", arguments.archive}});
+  if (Status fine =
+          checkOutputs({{"-o", output}, {"--weights", arguments.weights}},
+                       {{"the archive", arguments.archive}, {"--trained", arguments.trained}});
       !fine)
     return fine;
   Result<Archive> archive = Archive::open(arguments.archive);
@@ -76,7 +78,14 @@ static Status import(const Arguments &arguments) {
   if (!weights)
     return weights.error();
 
+  if (!arguments.trained.empty()) {
+    Result<SafetensorsFile> trained = SafetensorsFile::open(arguments.trained);
+    if (!trained)
+      return trained.error();
+    return weights->saveState(arguments.weights, *trained);
+  }
   ImportOptions options;
+  options.tied = weights->tied();
   options.name = llvm::sys::path::stem(arguments.archive).str();
   if (!arguments.loss.empty())
     options.loss = arguments.loss == "none" ? Loss::Own : Loss::CrossEntropy;

@@ -58,8 +58,10 @@ void addDataFlags(CLI::App &app, Arguments &a, Raw &raw) {
                  "synthetic, fashion-mnist, mnist:DIR, cifar10:DIR, images:DIR (JPEG and PNG, "
                  "DIR/CLASS/... or DIR/train/CLASS/... with DIR/val or DIR/test), cifar100:DIR, "
                  "tar:SHARDS.tar (as WebDataset writes them, {000..009} is a range), "
-                 "npy:IMAGES.npy,LABELS.npy or FILE.safetensors (tensors image, N x C x H x W f32, "
-                 "and label, N i64). Named sets are looked for "
+                 "npy:IMAGES.npy,LABELS.npy, tokens:FILE[:u16|u32|i32|i64] (tokens alone, whose "
+                 "labels are the next ones) or FILE.safetensors (tensors image, N x C x H x W f32 "
+                 "or tokens, and label, N i64, or several a sample, of which those below 0 do not "
+                 "count). Named sets are looked for "
                  "below $GC_DATASETS, else where Debian's packages put them")
       ->capture_default_str()
       ->group(group);

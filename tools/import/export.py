@@ -54,6 +54,8 @@ def loss_of(output, labels):
     """Cross entropy on the model's only output, as gc-import adds it; a scalar is a loss already."""
     if output.dim() == 0:
         return output
+    if output.dim() > 2 and labels.shape == output.shape[:-1]:  # of tokens: classes are last
+        return torch.nn.functional.cross_entropy(output.flatten(0, -2), labels.flatten())
     return torch.nn.functional.cross_entropy(output, labels)
 
 
@@ -130,11 +132,17 @@ def example(model, shape, tokens=0, classes=None, seed=0):
     generator = torch.Generator().manual_seed(seed)
     inputs = (torch.randint(tokens, shape, generator=generator) if tokens
               else torch.randn(shape, generator=generator))
+    rows = (shape[0],)
     if classes is None:
         with torch.no_grad(), NothingDropped():
             output = copy.deepcopy(model).eval()(inputs)
-        classes = output.shape[-1]
-    return inputs, torch.randint(classes, (shape[0],), generator=generator)
+        last = tokens or output.dim() == 2  # else the classes are behind the batch
+        classes = output.shape[-1 if last else 1]
+        rows = output.shape[:-1] if last else output.shape[:1] + output.shape[2:]
+    labels = torch.randint(classes, rows, generator=generator)
+    if labels.dim() > 1:  # every seventh is left out
+        labels.view(-1)[::7] = -100
+    return inputs, labels
 
 
 def build(name, arguments):

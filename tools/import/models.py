@@ -31,10 +31,12 @@ class Pooled(torch.nn.Module):
 
 
 class UNet(torch.nn.Module):
-    """Down, across and up with skips; a class for an image from the mean of its last map."""
+    """Down, across and up with skips; a class for an image from the mean of its last map, or one a pixel."""
 
-    def __init__(self, width=16, classes=10):
+    def __init__(self, width=16, classes=10, pixels=False):
         super().__init__()
+        self.pixels = pixels
+
         def block(inputs, outputs):
             return torch.nn.Sequential(
                 torch.nn.Conv2d(inputs, outputs, 3, padding=1, bias=False), torch.nn.BatchNorm2d(outputs),
@@ -54,7 +56,7 @@ class UNet(torch.nn.Module):
         c = self.middle(self.pool(b))
         b = self.merge2(torch.cat([self.up2(c), b], 1))
         a = self.merge1(torch.cat([self.up1(b), a], 1))
-        return self.head(a).mean((2, 3))
+        return self.head(a) if self.pixels else self.head(a).mean((2, 3))
 
 
 class Denoiser(torch.nn.Module):
@@ -125,9 +127,12 @@ MODELS = {
                                 n_heads=4, hidden_dim=128, vocab_size=1000), (2, 16), 1000),
     "gpt2": (transformers("GPT2Model", "GPT2Config", lambda m: Pooled(m, 64), n_layer=2, n_embd=64, n_head=4,
                           vocab_size=1000, bos_token_id=0, eos_token_id=0), (2, 16), 1000),
+    "gpt2-lm": (transformers("GPT2LMHeadModel", "GPT2Config", n_layer=2, n_embd=64, n_head=4, vocab_size=1000,
+                             attn_pdrop=0.0, bos_token_id=0, eos_token_id=0), (2, 16), 1000),
     "t5-encoder": (transformers("T5EncoderModel", "T5Config", lambda m: Pooled(m, 64), num_layers=2, d_model=64,
                                 d_kv=16, d_ff=128, num_heads=4, vocab_size=1000), (2, 16), 1000),
     "vit-transformers": (transformers("ViTForImageClassification", "ViTConfig", image_size=64, **SMALL), IMAGE, 0),
     "u-net": (UNet, (2, 3, 32, 32), 0),
+    "u-net-pixels": (lambda: UNet(pixels=True), (2, 3, 32, 32), 0),
     "denoiser": (Denoiser, (2, 3, 16, 16), 0),
 }

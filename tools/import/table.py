@@ -3,6 +3,9 @@
 A row a model: how many ops PyTorch's exporter makes of it, whether gc-import knows all of them, how far loss and
 gradients are from PyTorch in float64 in units of PyTorch's own float32 error, and the peak of a step with and
 without a budget of half of it. --list names the models. Exit code 1 where a model imports and does not agree.
+
+With --work=FOLDER archives, checks and rows are kept there: a run goes on where the one before has ended, and what
+gc-import has learned since is seen without exporting anything again (--again computes all rows anew).
 """
 
 import argparse
@@ -55,15 +58,20 @@ def measure(name, build, folder, threads, budgets):
     torch.manual_seed(0)
     make, shape, tokens = models.MODELS[name]
     row = {"model": name, "batch": "×".join(map(str, shape))}
+    exported = folder / "exported.json"  # written last
     try:
-        model = make()
-        inputs, labels = export.example(model, shape, tokens)
-        program = export.export(model, inputs, folder / "model.pt2", labels)
-        row["ops"] = sum(node.op == "call_function" for node in program.graph.nodes)
-        errors = export.write_check(model, inputs, labels, folder / "check.safetensors")
+        if not exported.exists():
+            model = make()
+            inputs, labels = export.example(model, shape, tokens)
+            program = export.export(model, inputs, folder / "model.pt2", labels)
+            ops = sum(node.op == "call_function" for node in program.graph.nodes)
+            errors = export.write_check(model, inputs, labels, folder / "check.safetensors")
+            exported.write_text(json.dumps({"ops": ops, "loss": errors["loss"]}))
     except Exception as problem:  # of PyTorch, on the way to an archive
         row["imported"] = f"not exported: {type(problem).__name__}: {first_line(str(problem))[:120]}"
         return row
+    known = json.loads(exported.read_text())
+    row["ops"] = known["ops"]
     imported = tool(build, "gc-import", folder / "model.pt2", "-o", folder / "model.mlir",
                     f"--weights={folder / 'weights.safetensors'}")
     if imported.returncode != 0:
@@ -76,7 +84,7 @@ def measure(name, build, folder, threads, budgets):
     values = re.search(r"^loss +(\S+), .* is (\S+)$", compared.stdout, re.M)
     if values:
         off = abs(float(values[1]) - float(values[2])) / max(abs(float(values[2])), 1e-30)
-        row["loss off"] = f"{off:.0e} ({off / max(errors['loss'], 1e-7):.1f}×)"
+        row["loss off"] = f"{off:.0e} ({off / max(known['loss'], 1e-7):.1f}×)"
     gradients = re.search(r"^gradients +\d+ +(\S+) +(\S+) +(\S+) +(\S+)$", compared.stdout, re.M)
     if gradients:
         row["gradients off"] = f"{gradients[1]} ({float(gradients[1]) / float(gradients[2]):.1f}×)"
@@ -107,6 +115,20 @@ def measure(name, build, folder, threads, budgets):
     return row
 
 
+def one_row(name, args):
+    """In a process of its own, with an end."""
+    command = [sys.executable, __file__, "--row", name, "--build", str(args.build), "--threads", str(args.threads)]
+    command += ["--no-budgets"] * args.no_budgets + (["--work", str(args.work)] if args.work else [])
+    started = time.time()
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=args.limit)
+        found = re.search(r"^ROW (.*)$", done.stdout, re.M)
+        row = json.loads(found[1]) if found else {"model": name, "imported": "no: " + first_line(done.stderr[-200:])}
+    except subprocess.TimeoutExpired:
+        row = {"model": name, "imported": f"not measured: more than {args.limit} s"}
+    return {**row, "seconds": time.time() - started}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="*", metavar="MODEL", help="default: all")
@@ -115,12 +137,16 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--no-budgets", action="store_true", help="leave out the peaks")
     parser.add_argument("--limit", type=int, default=900, help="seconds for a model (default: 900)")
+    parser.add_argument("--work", type=Path, metavar="FOLDER", help="keep archives and rows there, and go on from them")
+    parser.add_argument("--again", action="store_true", help="of --work only the archives")
     parser.add_argument("--list", action="store_true", help="name the models")
     parser.add_argument("--row", help=argparse.SUPPRESS)  # one model, in a process of its own
     args = parser.parse_args()
     if args.row:
         with tempfile.TemporaryDirectory() as scratch:
-            print("ROW " + json.dumps(measure(args.row, args.build, Path(scratch), args.threads, not args.no_budgets)))
+            folder = args.work / args.row if args.work else Path(scratch)
+            folder.mkdir(parents=True, exist_ok=True)
+            print("ROW " + json.dumps(measure(args.row, args.build, folder, args.threads, not args.no_budgets)))
         return 0
     import models
     unknown = set(args.models) - set(models.MODELS)
@@ -133,15 +159,14 @@ def main():
     print("\n".join(lines))
     rows = []
     for name in args.models or models.MODELS:
-        started = time.time()
-        try:
-            done = subprocess.run([sys.executable, __file__, "--row", name, "--build", str(args.build), "--threads",
-                                   str(args.threads)] + ["--no-budgets"] * args.no_budgets, capture_output=True, text=True, timeout=args.limit)
-            found = re.search(r"^ROW (.*)$", done.stdout, re.M)
-            row = json.loads(found[1]) if found else {"model": name, "imported": "no: " + first_line(done.stderr[-200:])}
-        except subprocess.TimeoutExpired:
-            row = {"model": name, "imported": f"not measured: more than {args.limit} s"}
-        row["seconds"] = time.time() - started
+        kept = args.work / name / "row.json" if args.work else None
+        if kept and kept.exists() and not args.again:
+            row = json.loads(kept.read_text())
+        else:
+            row = one_row(name, args)
+            if kept:
+                kept.parent.mkdir(parents=True, exist_ok=True)
+                kept.write_text(json.dumps(row))
         rows.append(row)
         lines.append("| " + " | ".join(str(row.get(column, "")) for column in COLUMNS) + " |")
         print(lines[-1], flush=True)

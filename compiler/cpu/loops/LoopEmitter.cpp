@@ -1,5 +1,6 @@
 //===- LoopEmitter.cpp - Generated kernels for gc ops -------------------===//
 #include "compiler/cpu/loops/LoopEmitter.h"
+#include "compiler/target/Products.h"
 
 #include "compiler/cpu/loops/OpKernels.h"
 #include "compiler/cpu/objectcode/CompileObjectCode.h"
@@ -49,7 +50,9 @@ KernelDispatch LoopEmitter::emitNamed(StringRef name, const AttentionKernel &kin
   std::string key;
   llvm::raw_string_ostream(key) << name << ' ' << kind.batch << 'x' << kind.heads << 'x'
                                 << kind.sequence << 'x' << kind.headSize << ' ' << kind.element
-                                << ' ' << kind.written;
+                                << ' ' << kind.written << (kind.causal ? " causal" : "");
+  for (int64_t size : kind.bias)
+    key += ' ' + std::to_string(size);
   auto [known, isNew] = named.try_emplace(key);
   if (isNew) {
     OpKernels built(context, name, *module, bodies, kernels);
@@ -59,16 +62,25 @@ KernelDispatch LoopEmitter::emitNamed(StringRef name, const AttentionKernel &kin
   return known->second;
 }
 
-KernelDispatch LoopEmitter::emitAttentionSoftmax(int64_t batch, int64_t heads, int64_t sequence) {
-  return emitNamed("attention_softmax", {batch, heads, sequence}, [&](OpKernels &kernels) {
-    addAttentionSoftmax(kernels, batch * heads * sequence, sequence);
-  });
+LoopEmitter::AttentionKernel LoopEmitter::kindOf(const AttentionShape &s, Type element) {
+  return {s.batch, s.heads, s.sequence, 0, element, {}, s.causal, s.bias};
 }
 
-KernelDispatch LoopEmitter::emitAttentionProbabilities(int64_t batch, int64_t heads,
-                                                       int64_t sequence) {
-  return emitNamed("attention_probabilities", {batch, heads, sequence}, [&](OpKernels &kernels) {
-    addAttentionProbabilities(kernels, batch * heads * sequence, sequence);
+KernelDispatch LoopEmitter::emitAttentionSoftmax(const AttentionShape &s, Type element) {
+  return emitNamed("attention_softmax", kindOf(s, element),
+                   [&](OpKernels &kernels) { addAttentionSoftmax(kernels, s, element); });
+}
+
+KernelDispatch LoopEmitter::emitAttentionProbabilities(const AttentionShape &s, Type element) {
+  return emitNamed("attention_probabilities", kindOf(s, element),
+                   [&](OpKernels &kernels) { addAttentionProbabilities(kernels, s, element); });
+}
+
+KernelDispatch LoopEmitter::emitAttentionBiasGradient(const AttentionShape &s, bool isFirst,
+                                                      Type element) {
+  StringRef name = isFirst ? "attention_bias_gradient" : "attention_bias_gradient_more";
+  return emitNamed(name, kindOf(s, element), [&](OpKernels &kernels) {
+    addAttentionBiasGradient(kernels, s, isFirst, element);
   });
 }
 

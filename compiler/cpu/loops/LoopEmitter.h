@@ -7,6 +7,11 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/StringMap.h"
+#include <array>
+
+namespace gc {
+struct AttentionShape;
+}
 
 namespace gc::cpu {
 
@@ -43,10 +48,16 @@ public:
 
   /// The pieces of attention around its matrix products. Scores are [batch, heads, sequence,
   /// sequence] and already scaled. Buffers are numbered as the arguments are named:
-  /// 0 scores, overwritten by their softmax; 1 logsumexp [batch, heads, sequence], written.
-  KernelDispatch emitAttentionSoftmax(int64_t batch, int64_t heads, int64_t sequence);
-  /// 0 scores, overwritten by exp(scores - logsumexp); 1 logsumexp, read.
-  KernelDispatch emitAttentionProbabilities(int64_t batch, int64_t heads, int64_t sequence);
+  /// 0 scores, overwritten by their softmax; 1 logsumexp [batch, heads, sequence], written; 2 the
+  /// bias of `element`, where there is one, added to the scores first.
+  KernelDispatch emitAttentionSoftmax(const AttentionShape &shape, mlir::Type element);
+  /// 0 scores, overwritten by exp(scores + bias - logsumexp); 1 logsumexp, read; 2 the bias.
+  KernelDispatch emitAttentionProbabilities(const AttentionShape &shape, mlir::Type element);
+  /// 0 P * (dP - rowsum(dO * O)) of some samples; 1 the bias's gradient, [., ., sequence, sequence]
+  /// of `element`, written, or where they are not the first ones and the bias is that of all, added
+  /// to.
+  KernelDispatch emitAttentionBiasGradient(const AttentionShape &shape, bool isFirst,
+                                           mlir::Type element);
   /// 0 probabilities P; 1 their gradient dP, overwritten by P * (dP - rowsum(dO * O)); 2 output O
   /// and 3 its gradient dO, both [batch, sequence, heads * headSize] of `element`.
   KernelDispatch emitAttentionScoreGradient(int64_t batch, int64_t heads, int64_t sequence,
@@ -67,7 +78,10 @@ private:
   struct AttentionKernel {
     int64_t batch, heads, sequence, headSize = 0;
     mlir::Type element = {}, written = {};
+    bool causal = false;
+    std::array<int64_t, 4> bias = {};
   };
+  static AttentionKernel kindOf(const AttentionShape &shape, mlir::Type element);
   /// Emits the kernel unless one of this name and kind is there.
   KernelDispatch emitNamed(llvm::StringRef name, const AttentionKernel &kind,
                            llvm::function_ref<void(class OpKernels &)> emitOne);

@@ -12,14 +12,19 @@ using namespace mlir;
 namespace gc::cpu {
 namespace {
 
-/// How many samples are not padding, at least 1 so that an empty batch divides by something.
-Expr countSamples(KernelBuilder &k, Value labels, int64_t rows, int64_t classes) {
+/// How many samples are not padding, but at least `least`.
+Expr countSamples(KernelBuilder &k, Value labels, int64_t rows, int64_t classes, int least) {
   SmallVector<Expr> count =
       k.loop(k.index(0), k.index(rows), 1, {k.i32(0)}, [&](Expr row, ArrayRef<Expr> carried) {
         Expr counts = isSample(k, k.load(labels, {row}), classes);
         return SmallVector<Expr>{carried[0] + k.widen(counts, k.builder.getI32Type())};
       });
-  return k.toFloat(k.maximum(count[0], k.i32(1)));
+  return k.toFloat(k.maximum(count[0], k.i32(least)));
+}
+
+/// The same to divide by, also where a batch is empty.
+Expr divisor(KernelBuilder &k, Value labels, int64_t rows, int64_t classes) {
+  return countSamples(k, labels, rows, classes, 1);
 }
 
 /// The sum of an array in its order.
@@ -38,7 +43,8 @@ LogicalResult emitCrossEntropy(CrossEntropyOp op, OpKernels &kernels) {
   int64_t rows = shape[0], classes = shape[1];
   double smoothing = op.getLabelSmoothing().convertToFloat();
   kernels.add(
-      "rows", {kernels.operand(0), kernels.operand(1), kernels.result(1), kernels.scratch({rows})},
+      "rows",
+      {kernels.operand(0), kernels.operand(1, {rows}), kernels.result(1), kernels.scratch({rows})},
       rows, grainOf(4 * classes),
       [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
         k.loop(begin, end, [&](Expr row) {
@@ -63,10 +69,10 @@ LogicalResult emitCrossEntropy(CrossEntropyOp op, OpKernels &kernels) {
           k.store(k.select(isSample(k, label, classes), loss, k.f32(0)), buffers[3], {row});
         });
       });
-  kernels.add("mean", {kernels.operand(1), kernels.scratch({rows}), kernels.result(0)}, 1, 1,
-              [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
+  kernels.add("mean", {kernels.operand(1, {rows}), kernels.scratch({rows}), kernels.result(0)}, 1,
+              1, [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
                 k.loop(begin, end, [&](Expr) {
-                  Expr count = countSamples(k, buffers[0], rows, classes);
+                  Expr count = divisor(k, buffers[0], rows, classes);
                   k.store(sumInOrder(k, buffers[1], rows) / count, buffers[2], {});
                 });
               });
@@ -80,11 +86,11 @@ LogicalResult emitCrossEntropyGrad(CrossEntropyGradOp op, OpKernels &kernels) {
   int64_t rows = shape[0], classes = shape[1];
   double smoothing = op.getLabelSmoothing().convertToFloat();
   kernels.add("",
-              {kernels.operand(0), kernels.operand(1), kernels.operand(2), kernels.operand(3),
-               kernels.result(0)},
+              {kernels.operand(0), kernels.operand(1, {rows}), kernels.operand(2),
+               kernels.operand(3), kernels.result(0)},
               rows, grainOf(4 * classes),
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
-                Expr scale = k.load(buffers[3], {}) / countSamples(k, buffers[1], rows, classes);
+                Expr scale = k.load(buffers[3], {}) / divisor(k, buffers[1], rows, classes);
                 k.loop(begin, end, [&](Expr row) {
                   Expr label = k.load(buffers[1], {row});
                   Expr counts = isSample(k, label, classes);
@@ -118,7 +124,7 @@ LogicalResult emitAccuracy(AccuracyOp op, OpKernels &kernels) {
   auto shape = cast<RankedTensorType>(op.getLogits().getType()).getShape();
   int64_t rows = shape[0], classes = shape[1];
   kernels.add(
-      "rows", {kernels.operand(0), kernels.operand(1), kernels.scratch({rows})}, rows,
+      "rows", {kernels.operand(0), kernels.operand(1, {rows}), kernels.scratch({rows})}, rows,
       grainOf(classes), [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
         k.loop(begin, end, [&](Expr row) {
           Expr label = k.load(buffers[1], {row});
@@ -144,6 +150,18 @@ LogicalResult emitAccuracy(AccuracyOp op, OpKernels &kernels) {
               [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
                 k.loop(begin, end,
                        [&](Expr) { k.store(sumInOrder(k, buffers[0], rows), buffers[1], {}); });
+              });
+  return success();
+}
+
+LogicalResult emitLabelCount(LabelCountOp op, OpKernels &kernels) {
+  int64_t rows = elementCount(op.getLabels().getType());
+  int64_t classes = static_cast<int64_t>(op.getClasses());
+  kernels.add("", {kernels.operand(0, {rows}), kernels.result(0)}, 1, 1,
+              [&](KernelBuilder &k, ArrayRef<Value> buffers, Expr begin, Expr end) {
+                k.loop(begin, end, [&](Expr) {
+                  k.store(countSamples(k, buffers[0], rows, classes, 0), buffers[1], {});
+                });
               });
   return success();
 }

@@ -8,6 +8,10 @@
 #include "dialects/Gc.h"
 #include <limits>
 
+namespace gc {
+struct AttentionShape;
+}
+
 namespace gc::cpu {
 
 using namespace kernels;
@@ -92,6 +96,7 @@ mlir::LogicalResult emitSoftmaxGrad(SoftmaxGradOp op, OpKernels &kernels);
 mlir::LogicalResult emitCrossEntropy(CrossEntropyOp op, OpKernels &kernels);
 mlir::LogicalResult emitCrossEntropyGrad(CrossEntropyGradOp op, OpKernels &kernels);
 mlir::LogicalResult emitAccuracy(AccuracyOp op, OpKernels &kernels);
+mlir::LogicalResult emitLabelCount(LabelCountOp op, OpKernels &kernels);
 mlir::LogicalResult emitMaxPool(MaxPoolOp op, OpKernels &kernels);
 mlir::LogicalResult emitMaxPoolGrad(MaxPoolGradOp op, OpKernels &kernels);
 mlir::LogicalResult emitAvgPool(AvgPoolOp op, OpKernels &kernels);
@@ -115,8 +120,10 @@ mlir::LogicalResult emitClassToken(ClassTokenOp op, OpKernels &kernels);
 mlir::LogicalResult emitEmbedding(EmbeddingOp op, OpKernels &kernels);
 mlir::LogicalResult emitEmbeddingGrad(EmbeddingGradOp op, OpKernels &kernels);
 void addCast(OpKernels &kernels, int64_t elements, mlir::Type from, mlir::Type to);
-void addAttentionSoftmax(OpKernels &kernels, int64_t rows, int64_t sequence);
-void addAttentionProbabilities(OpKernels &kernels, int64_t rows, int64_t sequence);
+void addAttentionSoftmax(OpKernels &kernels, const AttentionShape &shape, mlir::Type element);
+void addAttentionProbabilities(OpKernels &kernels, const AttentionShape &shape, mlir::Type element);
+void addAttentionBiasGradient(OpKernels &kernels, const AttentionShape &shape, bool isFirst,
+                              mlir::Type element);
 void addAttentionScoreGradient(OpKernels &kernels, int64_t batch, int64_t heads, int64_t sequence,
                                int64_t headSize, mlir::Type element);
 

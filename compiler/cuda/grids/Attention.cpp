@@ -11,6 +11,10 @@
 // dK and dV take tiles of keys and go through the queries: every sum has one owner and one order.
 //   dP = dO v^T   dS = P * (dP - rowsum(dO * O)) / sqrt(d)   dQ = dS k   dK = dS^T q   dV = P^T dO
 //
+// A bias is added to scores where they are computed, and a causal query leaves out the tiles of
+// keys behind it. The gradient of a bias has its tiles in registers, and goes through the samples
+// and heads that share it.
+//
 //===----------------------------------------------------------------------===//
 #include "compiler/cuda/grids/GpuKernels.h"
 #include "compiler/cuda/grids/TileProduct.h"
@@ -86,6 +90,22 @@ public:
   Expr rowIndex(Expr query) const { return (sample * s.heads + head) * s.sequence + query; }
   /// Row i of this thread, which may be beyond the last.
   Expr row(int64_t i) const { return firstRow + mine.row(i); }
+  /// A score as the softmax sees it: scaled, with the bias, and lowest where it is hidden.
+  Expr masked(Expr score, Value bias, Expr query, Expr key) const {
+    score = score * k.f32(1 / std::sqrt(double(s.headSize)));
+    if (s.hasBias()) {
+      Expr index = lastOr(key);
+      int64_t stride = s.bias[3];
+      Expr place[] = {lastOr(query), head, sample};
+      for (int i = 2; i >= 0; stride *= s.bias[i--])
+        if (s.bias[i] != 1)
+          index = index + place[2 - i] * stride;
+      score = score + k.load(bias, {index});
+    }
+    return s.causal ? k.select(key <= query, score, k.f32(lowestScore)) : score;
+  }
+  static constexpr float lowestScore = -std::numeric_limits<float>::infinity();
+
   Expr lastOr(Expr at) const { return k.minimum(at, k.index(s.sequence - 1)); }
 
   /// left right^T of the block's rows and the columns from `firstColumn` on.
@@ -133,15 +153,20 @@ public:
       });
   }
 
-  /// Goes through the tiles of columns.
+  /// Goes through the tiles of columns: of keys, where the block has queries, or of queries. Those
+  /// where everything is hidden are left out.
   SmallVector<Expr>
-  forColumns(ArrayRef<Expr> initial,
+  forColumns(bool areKeys, ArrayRef<Expr> initial,
              function_ref<SmallVector<Expr>(Expr first, Expr end, ArrayRef<Expr>)> body) const {
     int64_t step = cut.scores.columns;
-    return k.loop(k.index(0), k.index(s.sequence), step, initial,
-                  [&](Expr first, ArrayRef<Expr> carried) {
-                    return body(first, k.minimum(first + step, k.index(s.sequence)), carried);
-                  });
+    Expr from = k.index(0), to = k.index(s.sequence);
+    if (s.causal && areKeys)
+      to = k.minimum(to, firstRow + cut.scores.rows);
+    else if (s.causal)
+      from = firstRow / step * step;
+    return k.loop(from, to, step, initial, [&](Expr first, ArrayRef<Expr> carried) {
+      return body(first, k.minimum(first + step, k.index(s.sequence)), carried);
+    });
   }
 
   GpuBuilder &k;
@@ -199,15 +224,33 @@ void addRowSums(GpuKernels &kernels, const AttentionShape &s, const BufferUse &o
 
 struct GradientUses {
   BufferUse qkv, logsumexp, gradient, sums, result;
+  std::optional<BufferUse> bias;
+  SmallVector<BufferUse> list() const {
+    SmallVector<BufferUse> uses{qkv, logsumexp, gradient, sums, result};
+    if (bias)
+      uses.push_back(*bias);
+    return uses;
+  }
 };
+
+/// The bias among a kernel's buffers, which is the last one; null where there is none.
+Value biasOf(const AttentionShape &s, ArrayRef<Value> buffers) {
+  return s.hasBias() ? buffers.back() : Value();
+}
+
+std::optional<BufferUse> biasUse(GpuKernels &kernels, const AttentionShape &s, unsigned operand) {
+  if (!s.hasBias())
+    return std::nullopt;
+  return kernels.operand(operand, {s.bias[0] * s.bias[1] * s.bias[2] * s.bias[3]});
+}
 
 void addQueryGradient(GpuKernels &kernels, const AttentionShape &s, const GradientUses &uses) {
   HeadCut cut(s, /*scoreTiles=*/2);
   kernels.add(
-      "queries", {uses.qkv, uses.logsumexp, uses.gradient, uses.sums, uses.result},
-      Head::grid(s, cut), cut.block(),
+      "queries", uses.list(), Head::grid(s, cut), cut.block(),
       [&](GpuBuilder &k, ArrayRef<Value> buffers) {
         Value qkv = buffers[0], logsumexp = buffers[1], gradient = buffers[2], sums = buffers[3];
+        Value bias = biasOf(s, buffers);
         k.atLeastBlocks(2);
         Head head(k, s, cut);
         TileOperand queries = head.packed(qkv, 0, true), keys = head.packed(qkv, 1, true);
@@ -221,7 +264,7 @@ void addQueryGradient(GpuKernels &kernels, const AttentionShape &s, const Gradie
         }
         SmallVector<Expr> zeros(cut.registers(), k.f32(0));
         SmallVector<Expr> result =
-            head.forColumns(zeros, [&](Expr first, Expr end, ArrayRef<Expr> carried) {
+            head.forColumns(true, zeros, [&](Expr first, Expr end, ArrayRef<Expr> carried) {
               SmallVector<Expr> scores = head.products(queries, keys, first);
               SmallVector<Expr> changes = head.products(gradients, values, first);
               int64_t columns = cut.scores.threadColumns;
@@ -229,7 +272,8 @@ void addQueryGradient(GpuKernels &kernels, const AttentionShape &s, const Gradie
               for (int64_t i = 0; i < cut.scores.threadRows; ++i)
                 for (int64_t j = 0; j < columns; ++j) {
                   Expr &score = scores[i * columns + j];
-                  Expr probability = k.exp(score * k.f32(scaleOf(s)) - rowLogsumexp[i]);
+                  Expr seen = head.masked(score, bias, head.row(i), first + head.mine.column(j));
+                  Expr probability = k.exp(seen - rowLogsumexp[i]);
                   score = probability * (changes[i * columns + j] - rowSum[i]) * k.f32(scaleOf(s));
                 }
               return head.addProduct(scores, keysDown, first, end, carried);
@@ -246,10 +290,10 @@ void addKeyGradients(GpuKernels &kernels, const AttentionShape &s, const Gradien
   StringRef name = wantsValues && wantsKeys ? "keys_values" : wantsKeys ? "keys" : "values";
   double flops = productFlops(s) * (1 + (wantsValues ? 1 : 0) + (wantsKeys ? 2 : 0));
   kernels.add(
-      name, {uses.qkv, uses.logsumexp, uses.gradient, uses.sums, uses.result}, Head::grid(s, cut),
-      cut.block(),
+      name, uses.list(), Head::grid(s, cut), cut.block(),
       [&](GpuBuilder &k, ArrayRef<Value> buffers) {
         Value qkv = buffers[0], logsumexp = buffers[1], gradient = buffers[2], sums = buffers[3];
+        Value bias = biasOf(s, buffers);
         k.atLeastBlocks(2);
         Head head(k, s, cut);
         TileOperand queries = head.packed(qkv, 0, true), queriesDown = head.packed(qkv, 0, false);
@@ -259,38 +303,41 @@ void addKeyGradients(GpuKernels &kernels, const AttentionShape &s, const Gradien
         ThreadTile mine(k, cut.scores);
         int64_t columns = cut.scores.threadColumns, count = cut.registers();
         SmallVector<Expr> zeros(count * (wantsValues && wantsKeys ? 2 : 1), k.f32(0));
-        SmallVector<Expr> result = head.forColumns(zeros, [&](Expr first, Expr end,
-                                                              ArrayRef<Expr> carried) {
-          // What this thread's columns have; beyond the last query, what that has.
-          auto ofColumns = [&](Value buffer) {
-            SmallVector<Expr> loaded;
-            for (int64_t j = 0; j < columns; ++j)
-              loaded.push_back(
-                  k.load(buffer, {head.rowIndex(head.lastOr(first + mine.column(j)))}));
-            return loaded;
-          };
-          SmallVector<Expr> next;
-          SmallVector<Expr> scores = head.products(keys, queries, first);
-          SmallVector<Expr> columnLogsumexp = ofColumns(logsumexp);
-          for (int64_t i = 0; i < cut.scores.threadRows; ++i)
-            for (int64_t j = 0; j < columns; ++j) {
-              Expr &score = scores[i * columns + j];
-              score = k.exp(score * k.f32(scaleOf(s)) - columnLogsumexp[j]);
-            }
-          if (wantsValues)
-            next = head.addProduct(scores, gradientsDown, first, end, carried.take_front(count));
-          if (wantsKeys) {
-            SmallVector<Expr> changes = head.products(values, gradients, first);
-            SmallVector<Expr> columnSum = ofColumns(sums);
-            for (int64_t i = 0; i < cut.scores.threadRows; ++i)
-              for (int64_t j = 0; j < columns; ++j) {
-                Expr &score = scores[i * columns + j];
-                score = score * (changes[i * columns + j] - columnSum[j]) * k.f32(scaleOf(s));
+        SmallVector<Expr> result =
+            head.forColumns(false, zeros, [&](Expr first, Expr end, ArrayRef<Expr> carried) {
+              // What this thread's columns have; beyond the last query, what that has.
+              auto ofColumns = [&](Value buffer) {
+                SmallVector<Expr> loaded;
+                for (int64_t j = 0; j < columns; ++j)
+                  loaded.push_back(
+                      k.load(buffer, {head.rowIndex(head.lastOr(first + mine.column(j)))}));
+                return loaded;
+              };
+              SmallVector<Expr> next;
+              SmallVector<Expr> scores = head.products(keys, queries, first);
+              SmallVector<Expr> columnLogsumexp = ofColumns(logsumexp);
+              for (int64_t i = 0; i < cut.scores.threadRows; ++i)
+                for (int64_t j = 0; j < columns; ++j) {
+                  Expr &score = scores[i * columns + j];
+                  Expr seen = head.masked(score, bias, first + mine.column(j), head.row(i));
+                  score = k.exp(seen - columnLogsumexp[j]);
+                }
+              if (wantsValues)
+                next =
+                    head.addProduct(scores, gradientsDown, first, end, carried.take_front(count));
+              if (wantsKeys) {
+                SmallVector<Expr> changes = head.products(values, gradients, first);
+                SmallVector<Expr> columnSum = ofColumns(sums);
+                for (int64_t i = 0; i < cut.scores.threadRows; ++i)
+                  for (int64_t j = 0; j < columns; ++j) {
+                    Expr &score = scores[i * columns + j];
+                    score = score * (changes[i * columns + j] - columnSum[j]) * k.f32(scaleOf(s));
+                  }
+                next.append(
+                    head.addProduct(scores, queriesDown, first, end, carried.take_back(count)));
               }
-            next.append(head.addProduct(scores, queriesDown, first, end, carried.take_back(count)));
-          }
-          return next;
-        });
+              return next;
+            });
         ArrayRef<Expr> all = result;
         if (wantsValues)
           head.store(all.take_front(count), buffers[4], head.packedOffset(2), 3 * s.width());
@@ -306,11 +353,13 @@ LogicalResult emitAttention(AttentionOp op, GpuKernels &kernels) {
   AttentionShape s = attentionShape(op);
   HeadCut cut(s, /*scoreTiles=*/1);
   int64_t tokens = s.batch * s.sequence;
+  SmallVector<BufferUse> uses{kernels.operand(0, {tokens * 3 * s.width()}),
+                              kernels.result(0, {tokens * s.width()}),
+                              kernels.result(1, {tokens * s.heads})};
+  if (std::optional<BufferUse> bias = biasUse(kernels, s, 1))
+    uses.push_back(*bias);
   kernels.add(
-      "",
-      {kernels.operand(0, {tokens * 3 * s.width()}), kernels.result(0, {tokens * s.width()}),
-       kernels.result(1, {tokens * s.heads})},
-      Head::grid(s, cut), cut.block(),
+      "", uses, Head::grid(s, cut), cut.block(),
       [&](GpuBuilder &k, ArrayRef<Value> buffers) {
         k.atLeastBlocks(2);
         Head head(k, s, cut);
@@ -319,19 +368,20 @@ LogicalResult emitAttention(AttentionOp op, GpuKernels &kernels) {
         TileOperand values = head.packed(buffers[0], 2, false);
         ThreadTile mine(k, cut.scores);
         int64_t rows = cut.scores.threadRows, columns = cut.scores.threadColumns;
-        Expr lowest = k.f32(-std::numeric_limits<float>::infinity());
+        Value bias = biasOf(s, buffers);
+        Expr lowest = k.f32(Head::lowestScore);
 
         // Carried: largest score of each row, sum of its exponentials in this lane, output.
         SmallVector<Expr> initial(rows, lowest);
         initial.append(rows + cut.registers(), k.f32(0));
         SmallVector<Expr> result =
-            head.forColumns(initial, [&](Expr first, Expr end, ArrayRef<Expr> carried) {
+            head.forColumns(true, initial, [&](Expr first, Expr end, ArrayRef<Expr> carried) {
               SmallVector<Expr> scores = head.products(queries, keys, first);
               SmallVector<Expr> largest, sums, output(carried.drop_front(2 * rows));
               for (int64_t i = 0; i < rows; ++i) {
                 MutableArrayRef<Expr> row = MutableArrayRef(scores).slice(i * columns, columns);
                 for (int64_t j = 0; j < columns; ++j) {
-                  row[j] = row[j] * k.f32(scaleOf(s));
+                  row[j] = head.masked(row[j], bias, head.row(i), first + mine.column(j));
                   if (s.sequence % cut.scores.columns != 0)
                     row[j] = k.select(first + mine.column(j) < s.sequence, row[j], lowest);
                 }
@@ -374,14 +424,21 @@ LogicalResult emitAttention(AttentionOp op, GpuKernels &kernels) {
   return success();
 }
 
+static GradientUses gradientUses(GpuKernels &kernels, const AttentionShape &s, BufferUse result) {
+  int64_t tokens = s.batch * s.sequence;
+  return {kernels.operand(0, {tokens * 3 * s.width()}),
+          kernels.operand(2, {tokens * s.heads}),
+          kernels.operand(3, {tokens * s.width()}),
+          kernels.scratch({tokens * s.heads}),
+          result,
+          biasUse(kernels, s, 4)};
+}
+
 LogicalResult emitAttentionGrad(AttentionGradOp op, GpuKernels &kernels) {
   AttentionShape s = attentionShape(op);
   int64_t tokens = s.batch * s.sequence;
   BufferUse output = kernels.operand(1, {tokens * s.width()});
-  GradientUses uses{kernels.operand(0, {tokens * 3 * s.width()}),
-                    kernels.operand(2, {tokens * s.heads}),
-                    kernels.operand(3, {tokens * s.width()}), kernels.scratch({tokens * s.heads}),
-                    kernels.result(0, {tokens * 3 * s.width()})};
+  GradientUses uses = gradientUses(kernels, s, kernels.result(0, {tokens * 3 * s.width()}));
   addRowSums(kernels, s, output, uses.gradient, uses.sums);
   addQueryGradient(kernels, s, uses);
   // Both at once have the scores once, where a thread's registers can hold both.
@@ -391,6 +448,66 @@ LogicalResult emitAttentionGrad(AttentionGradOp op, GpuKernels &kernels) {
     addKeyGradients(kernels, s, uses, /*wantsValues=*/true, /*wantsKeys=*/false);
     addKeyGradients(kernels, s, uses, /*wantsValues=*/false, /*wantsKeys=*/true);
   }
+  return success();
+}
+
+// A block has a tile of the gradient, and goes through the samples and heads that share the bias.
+LogicalResult emitAttentionBiasGrad(AttentionBiasGradOp op, GpuKernels &kernels) {
+  AttentionShape s = attentionShape(op);
+  int64_t samples = s.bias[0], heads = s.bias[1], pairs = s.sequence * s.sequence;
+  BufferUse output = kernels.operand(1, {s.batch * s.sequence * s.width()});
+  GradientUses uses = gradientUses(kernels, s, kernels.result(0, {samples * heads * pairs}));
+  addRowSums(kernels, s, output, uses.gradient, uses.sums);
+  HeadCut cut(s, /*scoreTiles=*/2);
+  int64_t columnTiles = ceilDiv(s.sequence, cut.scores.columns);
+  int64_t shared = (s.batch / samples) * (s.heads / heads);
+  kernels.add(
+      "bias", uses.list(), {cut.rowTiles * columnTiles * heads * samples, 1, 1}, cut.block(),
+      [&](GpuBuilder &k, ArrayRef<Value> buffers) {
+        Value qkv = buffers[0], logsumexp = buffers[1], gradient = buffers[2], sums = buffers[3];
+        Value bias = biasOf(s, buffers);
+        k.atLeastBlocks(2);
+        Head head(k, s, cut);
+        Expr number = k.block();
+        head.firstRow = number % cut.rowTiles * cut.scores.rows;
+        number = number / cut.rowTiles;
+        Expr firstColumn = number % columnTiles * cut.scores.columns;
+        number = number / columnTiles;
+        Expr ownHead = number % heads, ownSample = number / heads;
+        int64_t rows = cut.scores.threadRows, columns = cut.scores.threadColumns;
+        SmallVector<Expr> zeros(rows * columns, k.f32(0));
+        SmallVector<Expr> result =
+            k.loop(k.index(0), k.index(shared), 1, zeros, [&](Expr at, ArrayRef<Expr> carried) {
+              head.head = heads == 1 ? at % s.heads : ownHead;
+              head.sample = samples == 1 ? at / (heads == 1 ? s.heads : 1) : ownSample;
+              SmallVector<Expr> scores =
+                  head.products(head.packed(qkv, 0, true), head.packed(qkv, 1, true), firstColumn);
+              SmallVector<Expr> changes = head.products(head.unpacked(gradient, true),
+                                                        head.packed(qkv, 2, true), firstColumn);
+              SmallVector<Expr> next(carried);
+              for (int64_t i = 0; i < rows; ++i) {
+                Expr row = head.rowIndex(head.lastOr(head.row(i)));
+                Expr rowLogsumexp = k.load(logsumexp, {row}), rowSum = k.load(sums, {row});
+                for (int64_t j = 0; j < columns; ++j) {
+                  int64_t place = i * columns + j;
+                  Expr seen = head.masked(scores[place], bias, head.row(i),
+                                          firstColumn + head.mine.column(j));
+                  Expr probability = k.exp(seen - rowLogsumexp);
+                  next[place] = next[place] + probability * (changes[place] - rowSum);
+                }
+              }
+              return next;
+            });
+        Expr first = (ownSample * heads + ownHead) * pairs;
+        for (int64_t i = 0; i < rows; ++i)
+          for (int64_t j = 0; j < columns; ++j) {
+            Expr row = head.row(i), column = firstColumn + head.mine.column(j);
+            k.when((row < s.sequence) & (column < s.sequence), [&] {
+              k.store(result[i * columns + j], buffers[4], {first + row * s.sequence + column});
+            });
+          }
+      },
+      2 * productFlops(s));
   return success();
 }
 

@@ -135,6 +135,7 @@ mlir::LogicalResult emitSoftmaxGrad(SoftmaxGradOp op, GpuKernels &kernels);
 mlir::LogicalResult emitCrossEntropy(CrossEntropyOp op, GpuKernels &kernels);
 mlir::LogicalResult emitCrossEntropyGrad(CrossEntropyGradOp op, GpuKernels &kernels);
 mlir::LogicalResult emitAccuracy(AccuracyOp op, GpuKernels &kernels);
+mlir::LogicalResult emitLabelCount(LabelCountOp op, GpuKernels &kernels);
 mlir::LogicalResult emitMaxPool(MaxPoolOp op, GpuKernels &kernels);
 mlir::LogicalResult emitMaxPoolGrad(MaxPoolGradOp op, GpuKernels &kernels);
 mlir::LogicalResult emitAvgPool(AvgPoolOp op, GpuKernels &kernels);
@@ -164,6 +165,7 @@ mlir::LogicalResult emitConvolution(mlir::Operation *op, const plan::Convolution
                                     GpuKernels &kernels);
 mlir::LogicalResult emitAttention(AttentionOp op, GpuKernels &kernels);
 mlir::LogicalResult emitAttentionGrad(AttentionGradOp op, GpuKernels &kernels);
+mlir::LogicalResult emitAttentionBiasGrad(AttentionBiasGradOp op, GpuKernels &kernels);
 
 } // namespace gc::cuda
 

@@ -24,6 +24,8 @@ static LogicalResult emitOp(Operation *op, GpuKernels &kernels) {
     return emitAttention(attention, kernels);
   if (auto attention = dyn_cast<AttentionGradOp>(op))
     return emitAttentionGrad(attention, kernels);
+  if (auto attention = dyn_cast<AttentionBiasGradOp>(op))
+    return emitAttentionBiasGrad(attention, kernels);
   return emitOpOfKind(op, kernels, "CUDA");
 }
 

@@ -47,7 +47,7 @@ LogicalResult emitCrossEntropy(CrossEntropyOp op, GpuKernels &kernels) {
   double smoothing = op.getLabelSmoothing().convertToFloat();
   RowLayout layout(rows, classes);
   BufferUse losses = kernels.scratch({rows});
-  kernels.add("rows", {kernels.operand(0), kernels.operand(1), kernels.result(1), losses},
+  kernels.add("rows", {kernels.operand(0), kernels.operand(1, {rows}), kernels.result(1), losses},
               layout.grid(), layout.block(), [&](GpuBuilder &k, ArrayRef<Value> buffers) {
                 RowThreads t(k, layout);
                 RowValues x = t.keep(t.rowOf(buffers[0]));
@@ -68,7 +68,7 @@ LogicalResult emitCrossEntropy(CrossEntropyOp op, GpuKernels &kernels) {
                 });
               });
   addTotals(
-      kernels, "mean", {kernels.operand(1), losses, kernels.result(0)}, rows, 2,
+      kernels, "mean", {kernels.operand(1, {rows}), losses, kernels.result(0)}, rows, 2,
       [&](GpuBuilder &k, ArrayRef<Value> buffers, Expr row) {
         return SmallVector<Expr>{k.load(buffers[1], {row}),
                                  countOf(k, k.load(buffers[0], {row}), classes)};
@@ -86,7 +86,7 @@ LogicalResult emitCrossEntropyGrad(CrossEntropyGradOp op, GpuKernels &kernels) {
   int64_t rows = shape[0], classes = shape[1];
   BufferUse scale = kernels.scratch({1});
   addTotals(
-      kernels, "scale", {kernels.operand(1), kernels.operand(3), scale}, rows, 1,
+      kernels, "scale", {kernels.operand(1, {rows}), kernels.operand(3), scale}, rows, 1,
       [&](GpuBuilder &k, ArrayRef<Value> buffers, Expr row) {
         return SmallVector<Expr>{countOf(k, k.load(buffers[0], {row}), classes)};
       },
@@ -98,7 +98,9 @@ LogicalResult emitCrossEntropyGrad(CrossEntropyGradOp op, GpuKernels &kernels) {
   double smoothing = op.getLabelSmoothing().convertToFloat();
   int64_t width = vectorWidth({classes}), items = rows * classes / width;
   kernels.add(
-      "", {kernels.operand(0), kernels.operand(1), kernels.operand(2), scale, kernels.result(0)},
+      "",
+      {kernels.operand(0), kernels.operand(1, {rows}), kernels.operand(2), scale,
+       kernels.result(0)},
       itemGrid(items), itemBlock, [&](GpuBuilder &k, ArrayRef<Value> buffers) {
         forItems(k, items, [&](Expr item) {
           Expr first = item * width;
@@ -129,8 +131,8 @@ LogicalResult emitAccuracy(AccuracyOp op, GpuKernels &kernels) {
   RowLayout layout(rows, classes);
   BufferUse right = kernels.scratch({rows});
   kernels.add(
-      "rows", {kernels.operand(0), kernels.operand(1), right}, layout.grid(), layout.block(),
-      [&](GpuBuilder &k, ArrayRef<Value> buffers) {
+      "rows", {kernels.operand(0), kernels.operand(1, {rows}), right}, layout.grid(),
+      layout.block(), [&](GpuBuilder &k, ArrayRef<Value> buffers) {
         RowThreads t(k, layout);
         Expr label = k.load(buffers[1], {t.row});
         Expr at = classOf(k, label, classes), logit = k.load(buffers[0], {t.row, at});
@@ -147,6 +149,20 @@ LogicalResult emitAccuracy(AccuracyOp op, GpuKernels &kernels) {
       kernels, "sum", {right, kernels.result(0)}, rows, 1,
       [&](GpuBuilder &k, ArrayRef<Value> buffers, Expr row) {
         return SmallVector<Expr>{k.load(buffers[0], {row})};
+      },
+      [&](GpuBuilder &k, ArrayRef<Value> buffers, ArrayRef<Expr> totals) {
+        k.store(totals[0], buffers[1], {});
+      });
+  return success();
+}
+
+LogicalResult emitLabelCount(LabelCountOp op, GpuKernels &kernels) {
+  int64_t rows = elementCount(op.getLabels().getType());
+  int64_t classes = static_cast<int64_t>(op.getClasses());
+  addTotals(
+      kernels, "", {kernels.operand(0, {rows}), kernels.result(0)}, rows, 1,
+      [&](GpuBuilder &k, ArrayRef<Value> buffers, Expr row) {
+        return SmallVector<Expr>{countOf(k, k.load(buffers[0], {row}), classes)};
       },
       [&](GpuBuilder &k, ArrayRef<Value> buffers, ArrayRef<Expr> totals) {
         k.store(totals[0], buffers[1], {});

@@ -173,4 +173,136 @@ TEST(AttentionRange, LargeScores) {
     EXPECT_NEAR(value, 1380, 1e-3);
 }
 
+//===----------------------------------------------------------------------===//
+// Masks
+//===----------------------------------------------------------------------===//
+
+struct MaskedShape {
+  AttentionShape whole;
+  std::vector<int64_t> bias; // empty: none
+  bool causal;
+};
+
+/// In double, by the formulas; the bias's gradient has a row for each query.
+struct MaskedReference {
+  std::vector<double> output, logsumexp, gradient, biasGradient;
+};
+
+MaskedReference maskedReference(const MaskedShape &m, const Tensor &qkv, const Tensor &bias,
+                                const Tensor &dO) {
+  const AttentionShape &s = m.whole;
+  int64_t n = s.sequence, d = s.size, w = s.width();
+  MaskedReference r;
+  r.output.resize(dO.values.size());
+  r.logsumexp.resize(s.batch * s.heads * n);
+  r.gradient.resize(qkv.values.size());
+  auto in = [&](size_t dim, int64_t at) { return m.bias[dim] == 1 ? 0 : at; };
+  if (!m.bias.empty())
+    r.biasGradient.resize(m.bias[0] * m.bias[1] * n * n);
+  auto packed = [&](int64_t b, int64_t token, int64_t part, int64_t h) {
+    return ((b * n + token) * 3 + part) * w + h * d;
+  };
+  for (int64_t b = 0; b < s.batch; ++b)
+    for (int64_t h = 0; h < s.heads; ++h)
+      for (int64_t i = 0; i < n; ++i) {
+        std::vector<double> p(n);
+        double sum = 0, rowSum = 0;
+        for (int64_t j = 0; j < n; ++j) {
+          double score = 0;
+          for (int64_t c = 0; c < d; ++c)
+            score += double(qkv[packed(b, i, 0, h) + c]) * qkv[packed(b, j, 1, h) + c];
+          score /= std::sqrt(double(d));
+          if (!m.bias.empty())
+            score += bias[((in(0, b) * m.bias[1] + in(1, h)) * m.bias[2] + in(2, i)) * n + j];
+          sum += p[j] = m.causal && j > i ? 0 : std::exp(score);
+        }
+        int64_t out = (b * n + i) * w + h * d;
+        r.logsumexp[(b * s.heads + h) * n + i] = std::log(sum);
+        for (int64_t c = 0; c < d; ++c) {
+          for (int64_t j = 0; j < n; ++j)
+            r.output[out + c] += p[j] / sum * qkv[packed(b, j, 2, h) + c];
+          rowSum += dO[out + c] * r.output[out + c];
+        }
+        for (int64_t j = 0; j < n; ++j) {
+          double dP = 0;
+          for (int64_t c = 0; c < d; ++c)
+            dP += double(dO[out + c]) * qkv[packed(b, j, 2, h) + c];
+          double dS = p[j] / sum * (dP - rowSum);
+          if (!m.bias.empty())
+            r.biasGradient[((in(0, b) * m.bias[1] + in(1, h)) * n + i) * n + j] += dS;
+          for (int64_t c = 0; c < d; ++c) {
+            r.gradient[packed(b, i, 0, h) + c] +=
+                dS / std::sqrt(double(d)) * qkv[packed(b, j, 1, h) + c];
+            r.gradient[packed(b, j, 1, h) + c] +=
+                dS / std::sqrt(double(d)) * qkv[packed(b, i, 0, h) + c];
+            r.gradient[packed(b, j, 2, h) + c] += p[j] / sum * dO[out + c];
+          }
+        }
+      }
+  return r;
+}
+
+void expectNear(const std::vector<float> &actual, const std::vector<double> &expected,
+                const std::string &what) {
+  ASSERT_EQ(actual.size(), expected.size()) << what;
+  double largest = 0, off = 0;
+  for (size_t i = 0; i < actual.size(); ++i) {
+    largest = std::max(largest, std::abs(expected[i]));
+    off = std::max(off, std::abs(actual[i] - expected[i]));
+  }
+  EXPECT_LE(off, 1e-5 * std::max(largest, 1e-3)) << what;
+}
+
+TEST(AttentionMasks, ForwardAndGradients) {
+  const MaskedShape cases[] = {
+      {{2, 5, 1, 3}, {}, true},
+      {{1, 70, 2, 16}, {}, true},
+      {{2, 33, 2, 8}, {1, 2, 33, 33}, false},
+      {{2, 70, 2, 16}, {2, 1, 70, 70}, true},
+      {{3, 40, 2, 4}, {1, 1, 40, 40}, true},
+      {{2, 17, 3, 16}, {2, 1, 1, 17}, false},
+      {{2, 17, 3, 16}, {2, 3, 17, 17}, false},
+  };
+  for (const MaskedShape &m : cases) {
+    const AttentionShape &s = m.whole;
+    std::string what = typeOf(s.qkv()) + (m.causal ? " causal" : "");
+    Tensor qkv = Tensor::random(s.qkv(), 1), dO = Tensor::random(s.output(), 2);
+    Tensor bias = Tensor::random(m.bias.empty() ? std::vector<int64_t>{1} : m.bias, 3);
+    std::vector<Tensor> inputs{qkv};
+    if (!m.bias.empty()) {
+      inputs.push_back(bias);
+      what += " " + bias.type();
+    }
+    MaskedReference expected = maskedReference(m, qkv, bias, dO);
+    std::string attributes = std::string(" {") + (m.causal ? "causal, " : "") +
+                             "heads = " + std::to_string(s.heads) + " : i64} : (";
+    Outcome forward =
+        runOp("%o, %l = gc.attention %a0" + std::string(m.bias.empty() ? "" : ", %a1") +
+                  attributes + qkv.type() + (m.bias.empty() ? "" : ", " + bias.type()) + ") -> (" +
+                  typeOf(s.output()) + ", " + typeOf(s.logsumexp()) + ")",
+              inputs);
+    const Tensor &o = forward.buffers[inputs.size()], &l = forward.buffers[inputs.size() + 1];
+    expectNear(o.values, expected.output, what + " output");
+    expectNear(l.values, expected.logsumexp, what + " logsumexp");
+
+    std::vector<Tensor> saved{qkv, o, l, dO};
+    std::string operands = "%a0, %a1, %a2, %a3",
+                types = qkv.type() + ", " + o.type() + ", " + l.type() + ", " + dO.type();
+    if (!m.bias.empty()) {
+      saved.push_back(bias);
+      operands += ", %a4";
+      types += ", " + bias.type();
+    }
+    Outcome backward = runOp(
+        "%g = gc.attention_grad " + operands + attributes + types + ") -> " + qkv.type(), saved);
+    expectNear(backward.buffers[saved.size()].values, expected.gradient, what + " gradient");
+    if (m.bias.empty())
+      continue;
+    std::string rows = typeOf({m.bias[0], m.bias[1], s.sequence, s.sequence});
+    Outcome ofBias = runOp(
+        "%g = gc.attention_bias_grad " + operands + attributes + types + ") -> " + rows, saved);
+    expectNear(ofBias.buffers[saved.size()].values, expected.biasGradient, what + " bias");
+  }
+}
+
 } // namespace

@@ -5,10 +5,10 @@ import sys
 import zipfile
 
 import pt2
-from networks import Mlp
+from networks import Block, Mlp
 
 kind, path = sys.argv[1:]
-program = Mlp().p
+program = Block().p if kind in ("huge-epsilon", "many-parts") else Mlp().p
 if kind == "unknown-op":
     for node in program.nodes[:2]:
         node["target"] = "torch.ops.aten.fft_rfft.default"
@@ -19,6 +19,15 @@ elif kind == "dynamic":
     program.values["x"]["sizes"][0] = {"as_expr": {"expr_str": "s0", "hint": {"as_int": 3}}}
 elif kind == "nodes":
     program.nodes = program.nodes * 200_000
+elif kind == "huge-epsilon":
+    norm = next(node for node in program.nodes if "layer_norm" in node["target"])
+    next(each for each in norm["inputs"] if each["name"] == "eps")["arg"] = {"as_float": 1e308}
+elif kind == "many-parts":
+    program.values["x"] = program.meta([2**30])
+    program.nodes[0].update(target="torch.ops.aten.unbind.int", inputs=[
+        {"name": "self", "arg": {"as_tensor": {"name": "x"}}, "kind": 1}])
+elif kind == "same-name":
+    program.inputs[2]["parameter"]["parameter_name"] = program.inputs[1]["parameter"]["parameter_name"]
 elif kind == "control-flow":
     program.nodes[0]["target"] = "torch.ops.higher_order.cond"
     program.nodes[0]["inputs"][0]["arg"] = {"as_graph": {"name": "true_graph", "graph": {}}}

@@ -104,12 +104,13 @@ def linear(x, w, bias=None):
                              for row in rows for j in range(o)]
 
 
-def attention(q, k, v):
-    """[N, H, S, D] each."""
+def attention(q, k, v, bias=lambda b, e, i, j: 0.0):
+    """[N, H, S, D] each; the bias is added to the scores."""
     n, h, s, d = q[0]
 
     def one(b, e, i, f):
-        scores = [sum(at(q, (b, e, i, g)) * at(k, (b, e, j, g)) for g in range(d)) / math.sqrt(d) for j in range(s)]
+        scores = [sum(at(q, (b, e, i, g)) * at(k, (b, e, j, g)) for g in range(d)) / math.sqrt(d) + bias(b, e, i, j)
+                  for j in range(s)]
         top = max(scores)
         weights = [math.exp(z - top) for z in scores]
         return sum(p * at(v, (b, e, j, f)) for j, p in enumerate(weights)) / sum(weights)
@@ -123,9 +124,13 @@ def mean(x, dim):
 
 
 def cross_entropy(logits, labels):
+    """The mean over labels from 0 on."""
     n, c = logits[0]
     total = 0.0
+    n = sum(label >= 0 for label in labels)
     for i, label in enumerate(labels):
+        if label < 0:
+            continue
         row = logits[1][i * c:(i + 1) * c]
         top = max(row)
         total += top + math.log(sum(math.exp(v - top) for v in row)) - row[label]

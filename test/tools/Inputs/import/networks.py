@@ -25,6 +25,7 @@ class Case:
     """A program with its formula: subclasses build the graph, and compute the loss of parameters."""
 
     labels = [0, 2, 1]
+    label_shape = [3]
 
     def __init__(self):
         self.p = Program()
@@ -52,7 +53,7 @@ class Case:
         self.correct(slopes)
         self.statistics = {}
         tensors = {"input.image": ("I64" if isinstance(self.x[1][0], int) else "F32", self.x[0], self.x[1]),
-                   "input.label": ("I64", [len(self.labels)], self.labels),
+                   "input.label": ("I64", self.label_shape, self.labels),
                    "loss": ("F64", [], [self.loss(parameters)])}
         for key, (shape, values) in parameters.items():
             tensors[f"gradient.{key}"] = ("F64", shape, slopes[key])
@@ -316,7 +317,83 @@ class Tokens(Case):
         slopes["words.weight"][:4] = [0.0] * 4  # nothing trains the row of the padding
 
 
-NETWORKS = {"mobile": Mobile, "tokens": Tokens, "convnet": ConvNet, "mlp": Mlp, "block": Block, "in-place": InPlace, "views": Views}
+class Words(Case):
+    """A language model: logits of each token, a table that is also the head, causal attention, labels left out."""
+
+    tokens = [2, 1, 0, 3, 3, 4, 1, 2, 4, 4, 4, 0]
+    labels, label_shape = [1, 0, -100, 3, 4, -100, -100, -100, 4, 4, 0, -1], [3, 4]
+
+    def build(self):
+        p = self.p
+        n, t, d, words = 3, 4, 4, 5
+        self.x = ([n, t], list(self.tokens))
+        x = p.input("x", [n, t], pt2.I64)
+        table = self.parameter("words.weight", [words, d])
+        head = p.tied("head.weight", "words.weight")
+        w = self.parameter("attn.weight", [3 * d, d])
+        p.buffer("norm.num_batches_tracked", [], [7], pt2.I64)
+        y = p.call("embedding.default", [n, t, d], "words", weight=table, indices=x)
+        z = p.call("linear.default", [n, t, 3 * d], "attn", input=y, weight=w)
+        q, k, v = p.call("split.Tensor", [[n, t, d]] * 3, "attn", self=z, split_size=d, dim=2)
+        q, k, v = (p.call("unsqueeze.default", [n, 1, t, d], "attn", self=each, dim=1) for each in (q, k, v))
+        z = p.call("scaled_dot_product_attention.default", [n, 1, t, d], "attn", query=q, key=k, value=v,
+                   is_causal=True)
+        z = p.call("squeeze.dim", [n, t, d], "attn", self=z, dim=1)
+        y = p.call("add.Tensor", [n, t, d], self=y, other=z)
+        p.output(p.call("linear.default", [n, t, words], "head", input=y, weight=head))
+
+    def loss(self, w):
+        n, t, d, words = 3, 4, 4, 5
+        y = f.made([n, t, d], lambda b, i, j: f.at(w["words.weight"], (self.tokens[b * t + i], j)))
+        z = f.linear(y, w["attn.weight"])
+        q, k, v = (f.made([n, 1, t, d], lambda b, h, i, j: f.at(z, (b, i, first + j))) for first in (0, d, 2 * d))
+        z = f.attention(q, k, v, lambda b, h, i, j: 0.0 if j <= i else -math.inf)
+        y = f.made([n, t, d], lambda b, i, j: f.at(y, (b, i, j)) + f.at(z, (b, 0, i, j)))
+        return f.cross_entropy(f.reshape(f.linear(y, w["words.weight"]), n * t, words), self.labels)
+
+
+class Window(Case):
+    """Attention with positions that are learned, added to a mask of what the graph knows; logits of each pixel."""
+
+    labels, label_shape = [0, 2, 1, -1, 1, 1, 0, 3, 2, 2, -100, 0], [3, 2, 2]
+
+    def build(self):
+        p = self.p
+        n, c, s, h = 3, 4, 2, 2
+        t, d = s * s, c // h
+        x = self.image([n, c, s, s])
+        w = self.parameter("attn.weight", [3 * c, c])
+        place = self.parameter("place", [1, h, t, t])
+        hidden = p.buffer("hidden", [t, t], [-2.0 if i % 3 == 1 else 0.0 for i in range(t * t)])
+        head = self.parameter("head.weight", [4, c, 1, 1])
+        y = p.call("flatten.using_ints", [n, c, t], self=x, start_dim=2)
+        y = p.call("transpose.int", [n, t, c], self=y, dim0=1, dim1=2)
+        z = p.call("linear.default", [n, t, 3 * c], "attn", input=y, weight=w)
+        z = p.call("reshape.default", [n, t, 3, h, d], "attn", self=z, shape=[n, t, 3, h, d])
+        z = p.call("permute.default", [3, n, h, t, d], "attn", self=z, dims=[2, 0, 3, 1, 4])
+        q, k, v = p.call("unbind.int", [[n, h, t, d]] * 3, "attn", self=z)
+        mask = p.call("add.Tensor", [1, h, t, t], "attn", self=place, other=hidden)
+        z = p.call("scaled_dot_product_attention.default", [n, h, t, d], "attn", query=q, key=k, value=v,
+                   attn_mask=mask)
+        z = p.call("transpose.int", [n, t, h, d], "attn", self=z, dim0=1, dim1=2)
+        z = p.call("reshape.default", [n, s, s, c], self=z, shape=[n, s, s, c])
+        z = p.call("permute.default", [n, c, s, s], self=z, dims=[0, 3, 1, 2])
+        p.output(p.call("conv2d.default", [n, 4, s, s], "head", input=z, weight=head))
+
+    def loss(self, w):
+        n, c, s, h = 3, 4, 2, 2
+        t, d = s * s, c // h
+        y = f.made([n, t, c], lambda b, i, j: f.at(self.x, (b, j, i // s, i % s)))
+        z = f.permute(f.reshape(f.linear(y, w["attn.weight"]), n, t, 3, h, d), 2, 0, 3, 1, 4)
+        size = n * h * t * d
+        q, k, v = (([n, h, t, d], z[1][i * size:(i + 1) * size]) for i in range(3))
+        z = f.attention(q, k, v, lambda b, e, i, j: f.at(w["place"], (0, e, i, j)) + (
+            -2.0 if (i * t + j) % 3 == 1 else 0.0))
+        z = f.reshape(f.permute(z, 0, 2, 1, 3), n * t, c)
+        return f.cross_entropy(f.linear(z, f.reshape(w["head.weight"], 4, c)), self.labels)
+
+
+NETWORKS = {"words": Words, "window": Window, "mobile": Mobile, "tokens": Tokens, "convnet": ConvNet, "mlp": Mlp, "block": Block, "in-place": InPlace, "views": Views}
 
 if __name__ == "__main__":
     NETWORKS[sys.argv[1]]().write(sys.argv[2], sys.argv[1])

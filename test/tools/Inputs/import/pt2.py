@@ -31,7 +31,7 @@ class Program:
     def __init__(self, schema=(8, 20)):
         self.schema = schema
         self.values, self.nodes, self.inputs, self.outputs = {}, [], [], []
-        self.weights, self.constants = {}, {}
+        self.weights, self.constants, self.same = {}, {}, {}
         self.numbers = {}  # parameters and statistics, by PyTorch's name
 
     def meta(self, shape, dtype=F32, strides=None):
@@ -53,6 +53,13 @@ class Program:
     def parameter(self, name, shape, numbers):
         self.numbers[name] = (shape, list(numbers))
         return self._stored("p", ("parameter", "parameter_name", {}), name, shape, numbers, F32, self.weights)
+
+    def tied(self, name, other):
+        """Another name of a parameter: the same bytes in the archive."""
+        value = self.value(f"p_{name.replace('.', '_')}", self.weights[other][0])
+        self.inputs.append({"parameter": {"arg": {"name": value}, "parameter_name": name}})
+        self.same[name] = other
+        return value
 
     def buffer(self, name, shape, numbers, dtype=F32, persistent=True):
         table = self.weights if persistent else self.constants
@@ -121,6 +128,9 @@ class Program:
                                 "tensor_meta": self.meta(shape, dtype)}
                 assert len(numbers) == count(shape), name
                 result[f"data/{kind}/{prefix}_{i}"] = struct.pack(f"<{len(numbers)}{FORMATS[dtype]}", *numbers)
+            for name, other in self.same.items():
+                if other in table:
+                    config[name] = config[other]
             result[f"data/{kind}/model_{kind}_config.json"] = json.dumps({"config": config}).encode()
         result["byteorder"] = b"little"
         return result
