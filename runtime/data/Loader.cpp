@@ -171,8 +171,6 @@ bool Loader::doUnit(std::unique_lock<std::mutex> &lock, float *scratchValues) {
   lock.lock();
   if (run.augment) // a run of training
     trainingReadSeconds += spent;
-  if (done && !*done && isReal)
-    ++leftOut[slot];
   if (labels)
     counting[slot] += *labels;
   if (!done && !failed) {
