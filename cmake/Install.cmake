@@ -3,7 +3,7 @@
 #   lib/gc/    what tools load by themselves: the cuda device, the compile-only driver
 #   lib*/      static libraries and `find_package(gc)`: gc::compiler (IR to a plan), gc::trainer (a plan trains),
 #              gc::api (a model in C++, trained by a loop of your own)
-#   include/gc the headers of these, below the same paths as in this repository
+#   include/gc the headers of these, below the same paths as in this repository (tools/api as api)
 #   share/gc   the small networks that are written by hand
 #   share/     manual pages, and completion for bash, zsh and fish
 include(GNUInstallDirs)
@@ -39,8 +39,9 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/gcConfigVersion.cmake COMPA
 install(FILES ${CMAKE_BINARY_DIR}/gcConfig.cmake ${CMAKE_BINARY_DIR}/gcConfigVersion.cmake
         DESTINATION ${package})
 install(FILES compiler/Compile.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gc/compiler)
-install(FILES passes/FreezeWish.h passes/OptimizerSettings.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gc/passes)
-install(FILES api/ModelBuilder.h api/Session.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gc/api)
+install(FILES passes/FreezeWish.h passes/OptimizerSettings.h passes/PrecisionWish.h
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gc/passes)
+install(FILES tools/api/ModelBuilder.h tools/api/Session.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gc/api)
 install(DIRECTORY runtime DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gc FILES_MATCHING PATTERN "*.h"
         PATTERN "conformance" EXCLUDE)
 install(FILES ${CMAKE_BINARY_DIR}/runtime/plan/Plan_generated.h

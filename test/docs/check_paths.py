@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-FOLDERS = "api|compiler|dialects|passes|runtime|models|test|tools|docs|cmake"
+FOLDERS = "compiler|dialects|passes|runtime|models|test|tools|docs|cmake"
 PATH = re.compile(r"(?<![\w./~$=-])((?:%s)(?:/[\w.+-]*[\w+-])+)" % FOLDERS)
 # A file by its bare name, with an ending that is ours. Headers only in backquotes: others have some.
 FILE = re.compile(r"`([\w-]+\.h)`|(?<![\w./<-])([\w-]+\.(?:cpp|td|fbs|md))\b")
