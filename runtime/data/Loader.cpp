@@ -24,6 +24,8 @@ Loader::Loader(int64_t microBatch, int64_t sampleElements, LabelType labels,
     : microBatch(microBatch), sampleElements(sampleElements), labelElements(labelElements),
       labelType(labels), slots(std::move(slotList)), unitsLeft(slots.size(), 0),
       counting(slots.size(), 0), scratch(static_cast<size_t>(workers) + 1) {
+  for (Scratch &each : scratch)
+    each.labels.resize(static_cast<size_t>(labelElements));
   for (int i = 0; i < workers; ++i) {
     auto thread = tryThread([this, i] { work(static_cast<size_t>(i)); });
     if (!thread)
@@ -55,8 +57,8 @@ void Loader::start(const LoaderRun &newRun) {
   rowsPerUnit = std::clamp<int64_t>(unitElements / rowElements, 1, rows);
   unitsPerSample = (rows + rowsPerUnit - 1) / rowsPerUnit;
   if (size_t wanted = run.dataset->scratchElements(); wanted > scratchElements) {
-    for (std::unique_ptr<float[]> &values : scratch)
-      values = std::make_unique_for_overwrite<float[]>(wanted);
+    for (Scratch &each : scratch)
+      each.values = std::make_unique_for_overwrite<float[]>(wanted);
     scratchElements = wanted;
   }
   workAvailable.notify_all();
@@ -83,16 +85,16 @@ void Loader::setLabel(void *labels, int64_t position, int64_t label) const {
     static_cast<int32_t *>(labels)[position] = static_cast<int32_t>(label);
 }
 
-Result<int64_t> Loader::setLabels(void *labels, int64_t position, int64_t sample) const {
-  thread_local std::vector<int64_t> read; // of the largest sample so far
-  read.assign(static_cast<size_t>(labelElements), -1);
+Result<int64_t> Loader::setLabels(void *labels, int64_t position, int64_t sample,
+                                  int64_t *read) const {
+  std::fill_n(read, labelElements, -1);
   if (sample >= 0)
-    if (Status got = run.dataset->readLabels(sample, read.data()); !got)
+    if (Status got = run.dataset->readLabels(sample, read); !got)
       return got.error();
   int64_t count = 0;
   for (int64_t i = 0; i < labelElements; ++i) {
-    setLabel(labels, position * labelElements + i, read[static_cast<size_t>(i)]);
-    count += read[static_cast<size_t>(i)] >= 0;
+    setLabel(labels, position * labelElements + i, read[i]);
+    count += read[i] >= 0;
   }
   return count;
 }
@@ -134,7 +136,7 @@ Result<bool> Loader::readRows(uint64_t index, int64_t position, int64_t begin, i
   return false;
 }
 
-bool Loader::doUnit(std::unique_lock<std::mutex> &lock, float *scratchValues) {
+bool Loader::doUnit(std::unique_lock<std::mutex> &lock, Scratch &mine) {
   if (failed || filling >= run.end || filling >= released + slots.size())
     return false;
   const uint64_t index = filling, unit = nextUnit;
@@ -158,12 +160,13 @@ bool Loader::doUnit(std::unique_lock<std::mutex> &lock, float *scratchValues) {
   int64_t end = std::min(begin + rowsPerUnit, run.dataset->rows());
   bool isReal = position < validIn(index);
   Result<bool> done = readRows(index, position, begin, end,
-                               target.image + position * sampleElements, scratchValues);
+                               target.image + position * sampleElements, mine.values.get());
   // The unit of a sample's first rows has its labels, too.
   Result<int64_t> labels = 0;
   if (begin == 0)
     labels =
-        setLabels(target.label, position, isReal && done && *done ? sampleAt(index, position) : -1);
+        setLabels(target.label, position, isReal && done && *done ? sampleAt(index, position) : -1,
+                  mine.labels.data());
   if (done && !labels)
     done = labels.error();
 
@@ -192,7 +195,7 @@ bool Loader::doUnit(std::unique_lock<std::mutex> &lock, float *scratchValues) {
 void Loader::work(size_t worker) {
   std::unique_lock lock(mutex);
   while (!stopping)
-    if (!doUnit(lock, scratch[worker].get()))
+    if (!doUnit(lock, scratch[worker]))
       workAvailable.wait(lock);
 }
 
@@ -205,7 +208,7 @@ Result<Loader::MicroBatch> Loader::acquire() {
   // The micro-batch is complete when all its units were given out and came back.
   auto complete = [&] { return filling > index && unitsLeft[slot] == 0; };
   while (!failed && !complete())
-    if (!threads.empty() || !doUnit(lock, scratch.back().get()))
+    if (!threads.empty() || !doUnit(lock, scratch.back()))
       progress.wait(lock);
   if (failed)
     return failure;

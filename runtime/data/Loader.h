@@ -76,12 +76,17 @@ public:
   double readSeconds();
 
 private:
+  /// What a thread needs beside the slots; nothing is allocated while it reads.
+  struct Scratch {
+    std::unique_ptr<float[]> values;
+    std::vector<int64_t> labels; // of one sample
+  };
   void work(size_t worker);
   /// Takes one unit of work under the lock and does it without; false where there is none now.
-  bool doUnit(std::unique_lock<std::mutex> &lock, float *scratch);
+  bool doUnit(std::unique_lock<std::mutex> &lock, Scratch &mine);
   void setLabel(void *labels, int64_t position, int64_t label) const;
   /// Those of a sample at its position, -1 where it is none (-1); returns how many count.
-  Result<int64_t> setLabels(void *labels, int64_t position, int64_t sample) const;
+  Result<int64_t> setLabels(void *labels, int64_t position, int64_t sample, int64_t *read) const;
   int64_t labelAt(const void *labels, int64_t position) const;
   /// Fills what a slot has for two labels, once its samples are there.
   void mixSamples(uint64_t microBatch, const LoaderSlot &slot) const;
@@ -110,7 +115,7 @@ private:
   bool stopping = false, failed = false;
   Error failure;
   /// One for each worker, and one for the caller. What nobody uses is never touched.
-  std::vector<std::unique_ptr<float[]>> scratch;
+  std::vector<Scratch> scratch; // of each thread, and of who waits without threads
   size_t scratchElements = 0;
   std::vector<std::thread> threads;
 };

@@ -69,7 +69,7 @@ MatMulSpec plain(int64_t m, int64_t n, int64_t k) {
 } // namespace
 
 void addMatMulCases(std::vector<Case> &cases) {
-  auto add = [&](const char *name, MatMulSpec spec, size_t offset = 0) {
+  auto add = [&](const char *name, const MatMulSpec &spec, size_t offset = 0) {
     cases.push_back({std::string("matmul.") + name,
                      [spec, offset](const Setup &setup) { return check(spec, offset, setup); }});
   };
