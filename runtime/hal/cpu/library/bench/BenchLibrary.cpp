@@ -186,7 +186,7 @@ void benchAttention(int pool) {
   std::vector<int64_t> packed = {S * E, d, E, 1}, packedT = {S * E, d, 1, E};
   std::vector<int64_t> scores = {H * S * S, S * S, S, 1}, scoresT = {H * S * S, S * S, 1, S};
   std::vector<int64_t> out = {S * D, d, D, 1}, outT = {S * D, d, 1, D};
-  auto spec = [&](int64_t m, int64_t n, int64_t k, auto a, auto b, auto c) {
+  auto spec = [&](int64_t m, int64_t n, int64_t k, const auto &a, const auto &b, const auto &c) {
     MatMulSpec s;
     s.batch = {B, H}, s.m = m, s.n = n, s.k = k, s.a_strides = a, s.b_strides = b, s.c_strides = c;
     return s;
@@ -208,8 +208,8 @@ int main(int argc, char **argv) {
   for (int i = 1; i < argc; ++i) {
     if (!std::strncmp(argv[i], "--filter=", 9))
       filter = argv[i] + 9;
-    else if (!std::strncmp(argv[i], "--threads=", 10) && std::atoi(argv[i] + 10) > 0)
-      omp_set_num_threads(std::atoi(argv[i] + 10));
+    else if (!std::strncmp(argv[i], "--threads=", 10) && std::strtol(argv[i] + 10, nullptr, 10) > 0)
+      omp_set_num_threads(static_cast<int>(std::strtol(argv[i] + 10, nullptr, 10)));
     else if (!std::strcmp(argv[i], "--cpu-time"))
       timer = CLOCK_THREAD_CPUTIME_ID;
     else {
