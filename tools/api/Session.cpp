@@ -32,6 +32,9 @@ struct Session::State {
   std::optional<runtime::VariableStore> store;
 
   Status check(std::span<const float> samples, std::span<const int32_t> labels) const;
+  template <typename Run>
+  Result<StepResult> eachMicroBatch(std::span<const float> samples, std::span<const int32_t> labels,
+                                    Run run);
   /// One micro-batch's part of the samples, to the first slot.
   Status fill(std::span<const float> samples, std::span<const int32_t> labels, int64_t micro);
 };
@@ -112,41 +115,48 @@ Status Session::State::fill(std::span<const float> samples, std::span<const int3
   return {};
 }
 
-Result<StepResult> Session::step(std::span<const float> samples, std::span<const int32_t> labels) {
-  if (Status fine = state->check(samples, labels); !fine)
+/// Runs the batch, micro-batch by micro-batch. `run` computes one from input slot 0 and answers its
+/// metrics.
+template <typename Run>
+Result<StepResult> Session::State::eachMicroBatch(std::span<const float> samples,
+                                                  std::span<const int32_t> labels, Run run) {
+  if (Status fine = check(samples, labels); !fine)
     return fine.error();
   StepResult result;
-  int64_t count = state->plan->micro_batches();
+  int64_t count = plan->micro_batches();
   for (int64_t micro = 0; micro < count; ++micro) {
-    if (Status filled = state->fill(samples, labels, micro); !filled)
+    if (Status filled = fill(samples, labels, micro); !filled)
       return filled.error();
-    if (Status done = state->session->runMicroBatch(0); !done)
-      return done.error();
-    runtime::Metrics metrics = state->session->metrics();
-    result.loss += metrics.loss / static_cast<double>(count);
-    result.correct += metrics.correct;
+    Result<runtime::Metrics> metrics = run();
+    if (!metrics)
+      return metrics.error();
+    result.loss += metrics->loss / static_cast<double>(count);
+    result.correct += metrics->correct;
   }
-  if (Status done = state->session->finishStep(); !done)
-    return done.error();
+  return result;
+}
+
+Result<StepResult> Session::step(std::span<const float> samples, std::span<const int32_t> labels) {
+  runtime::Session &session = *state->session;
+  auto result = state->eachMicroBatch(samples, labels, [&]() -> Result<runtime::Metrics> {
+    if (Status done = session.runMicroBatch(0); !done)
+      return done.error();
+    return session.metrics();
+  });
+  if (result)
+    if (Status done = session.finishStep(); !done)
+      return done.error();
   return result;
 }
 
 Result<StepResult> Session::evaluate(std::span<const float> samples,
                                      std::span<const int32_t> labels) {
-  if (Status fine = state->check(samples, labels); !fine)
-    return fine.error();
-  StepResult result;
-  int64_t count = state->plan->micro_batches();
-  for (int64_t micro = 0; micro < count; ++micro) {
-    if (Status filled = state->fill(samples, labels, micro); !filled)
-      return filled.error();
-    if (Status done = state->session->evaluateMicroBatch(0); !done)
+  runtime::Session &session = *state->session;
+  return state->eachMicroBatch(samples, labels, [&]() -> Result<runtime::Metrics> {
+    if (Status done = session.evaluateMicroBatch(0); !done)
       return done.error();
-    runtime::Metrics metrics = state->session->evaluateMetrics();
-    result.loss += metrics.loss / static_cast<double>(count);
-    result.correct += metrics.correct;
-  }
-  return result;
+    return session.evaluateMetrics();
+  });
 }
 
 Status Session::save(const std::string &path) { return state->store->save(path); }
