@@ -179,7 +179,6 @@ static plan::DispatchT dispatchCommand(const KernelDispatch &dispatch,
 void CpuTarget::lowerAttention(Operation *op, const OpBuffers &buffers, PartOf partOf,
                                CommandWriter &writer) {
   bool forward = isa<AttentionOp>(op), ofBias = isa<AttentionBiasGradOp>(op);
-  Type element = getElementTypeOrSelf(op->getOperand(0));
   AttentionWorkspace sizes = *attentionWorkspace(op, threads); // asked before, cannot fail now
   unsigned workspace = static_cast<unsigned>(buffers.workspace);
   int64_t sample = 0, batch = attentionShape(op).batch;
